@@ -1,0 +1,40 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check
+
+.PHONY: demo test test-slow lint install install-dev bench clean
+
+demo: install  ## install, recover the factors of the Laplace-on-a-box process, write demo/
+	$(BIN)/identica demo --out demo
+
+install: $(VENV)/.installed
+
+install-dev: $(VENV)/.installed-dev
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install --quiet --constraint constraints.txt torch
+	$(PIP) install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+lint: install-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+test: lint  ## lint, types and the fast tests
+	$(BIN)/pytest -m 'not slow' -n 2
+
+test-slow: install-dev
+	$(BIN)/pytest -m slow
+
+clean:
+	rm -rf $(VENV) demo runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

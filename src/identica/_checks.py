@@ -1,0 +1,59 @@
+"""Wording of common input errors, in one place."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "positive"]
+
+
+class InputError(ValueError):
+    """The caller gave something that cannot be used; the message says what, and what can."""
+
+
+def positive(name: str, value: float) -> float:
+    """Return `value` if it is a finite number above zero."""
+    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+        raise InputError(f"{name} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def at_least_one(name: str, value: int) -> int:
+    """Return `value` if it is a whole number of one or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return value
+
+
+def choice(name: str, value: str, allowed: Iterable[str]) -> str:
+    """Return `value` if it is one of `allowed`; otherwise suggest the nearest."""
+    options = list(allowed)
+    if value in options:
+        return value
+    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise InputError(f"unknown {name} {value!r}: {hint}allowed: {', '.join(options)}")
+
+
+def columns(name: str, points: Tensor, dim: int) -> Tensor:
+    """Return `points` if it is a [count, dim] tensor."""
+    if points.ndim != 2 or points.shape[1] != dim:
+        raise InputError(f"{name} must have shape [count, {dim}], got {_shape(points.shape)}")
+    return points
+
+
+def finite(name: str, points: Tensor) -> Tensor:
+    """Return `points` if it holds neither NaN nor infinity."""
+    bad = int((~torch.isfinite(points)).sum())
+    if bad:
+        raise InputError(f"{name} must be finite, got {bad} NaN or infinite of {points.numel()} values")
+    return points
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"

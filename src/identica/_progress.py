@@ -1,0 +1,44 @@
+"""Progress bars with live loss and scores, on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from identica.experiments.engines import Listen, Progress
+    from identica.experiments.runner import Run
+
+__all__ = ["progress_bars"]
+
+
+@contextmanager
+def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
+    """A bar for each run that is under way; what the block gets is called with news of them."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    by_name = {run.name: run for run in runs}
+    tasks = {}
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[news]}"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+
+        def listen(progress: Progress) -> None:
+            run = by_name[progress.name]
+            if progress.name not in tasks:
+                tasks[progress.name] = bars.add_task(run.label, total=run.protocol.steps, news="")
+            scores = "  ".join(f"{name.upper()} {value:.1f}" for name, value in progress.scores.items())
+            news = f"loss {progress.loss:.3f}  {scores}"
+            bars.update(tasks[progress.name], completed=progress.step, news=news)
+            if progress.step == run.protocol.steps:
+                bars.update(tasks[progress.name], description=f"{run.label} done")
+
+        yield listen

@@ -1,0 +1,144 @@
+"""Log-partition sums over all pairs, in blocks: memory grows with the points, never with the pairs.
+
+The gradient of a mean of logsumexps is known as soon as a block's logits are, up to the scalar that arrives from
+above. So one pass over the pairs computes value and gradient together, and no logits are kept for the backward pass.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+import os
+import shutil
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+__all__ = ["PairwiseKernel", "mean_log_partition"]
+
+_SHORT = (torch.float16, torch.bfloat16)
+_BLOCK_ENTRIES = 1 << 18
+_COMPILE_FROM_PAIRS = 1 << 18
+
+
+class PairwiseKernel(Hashable, Protocol):
+    """Logits between two sets of points, and how their gradients flow back."""
+
+    def logits(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        """Logits [b, M] of anchors [b, d] against candidates, transposed: [d, M]."""
+        ...
+
+    def pullback(self, anchors: Tensor, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """Gradients of Σ weights · logits: [b, d] for the anchors, [d, M] for the transposed candidates."""
+        ...
+
+
+def mean_log_partition(
+    kernel: PairwiseKernel,
+    anchors: Tensor,
+    candidates: Tensor,
+    *,
+    temperature: float = 1.0,
+    floor: Tensor | None = None,
+    excluded: tuple[int, ...] = (),
+) -> Tensor:
+    """Mean over anchors i of log(exp(floor_i) + Σ_j exp(φ(u_i, c_j) / τ)), differentiable in all three tensors.
+
+    Args:
+        kernel: The similarity φ; must be hashable.
+        anchors: Points u, [B, d].
+        candidates: Points c, [M, d].
+        temperature: τ.
+        floor: Logits of one more term for each anchor, [B] (the positive, in Eq. 1); none if not given.
+        excluded: Offsets o of pairs (i, i + o) left out of the sum (an anchor itself, in in-batch negatives).
+    """
+    if floor is None:
+        floor = anchors.new_full((anchors.shape[0],), -math.inf)
+    # Sums over many pairs need more digits than 16-bit codes have.
+    points = [value.float() if value.dtype in _SHORT else value for value in (anchors, candidates, floor)]
+    value: Tensor = _MeanLogPartition.apply(*points, kernel, temperature, excluded)  # type: ignore[no-untyped-call]
+    return value
+
+
+class _MeanLogPartition(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        anchors: Tensor,
+        candidates: Tensor,
+        floor: Tensor,
+        kernel: PairwiseKernel,
+        temperature: float,
+        excluded: tuple[int, ...],
+    ) -> Tensor:
+        count, pairs = anchors.shape[0], anchors.shape[0] * candidates.shape[0]
+        block_function = _block_function(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
+        transposed = candidates.T.contiguous()
+        rows = max(1, min(count, _BLOCK_ENTRIES // candidates.shape[0]))
+        total = anchors.new_zeros(())
+        to_candidates = torch.zeros_like(transposed)
+        to_anchors, to_floor = torch.empty_like(anchors), torch.empty_like(floor)
+        with torch.autocast(anchors.device.type, enabled=False):
+            for start in range(0, count, rows):
+                part = slice(start, start + rows)
+                offsets = torch.tensor(excluded, device=anchors.device, dtype=torch.long) + start
+                log_partition, up, across, back = block_function(
+                    anchors[part], transposed, floor[part], 1 / temperature, offsets
+                )
+                total += log_partition.sum()
+                to_anchors[part], to_floor[part] = up, back
+                to_candidates += across
+        ctx.save_for_backward(to_anchors / count, to_candidates.T / count, to_floor / count)
+        return total / count
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        to_anchors, to_candidates, to_floor = ctx.saved_tensors
+        return upstream * to_anchors, upstream * to_candidates, upstream * to_floor, None, None, None
+
+
+BlockFunction = Callable[
+    [Tensor, Tensor, Tensor, float, Tensor],
+    tuple[Tensor, Tensor, Tensor, Tensor],
+]
+
+
+@functools.cache
+def _block_function(kernel: PairwiseKernel, compiled: bool) -> BlockFunction:
+    """Value and gradients of one block of anchors against all candidates."""
+
+    def block(
+        anchors: Tensor, candidates: Tensor, floor: Tensor, inverse_temperature: float, excluded: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        logits = kernel.logits(anchors, candidates) * inverse_temperature
+        row = torch.arange(logits.shape[0], device=logits.device)[:, None]
+        column = torch.arange(logits.shape[1], device=logits.device)[None, :]
+        for offset in excluded.unbind():
+            logits = torch.where(column - row == offset, -math.inf, logits)
+        peak = torch.maximum(logits.amax(dim=1), floor)
+        exponentials = (logits - peak[:, None]).exp()
+        floor_exponential = (floor - peak).exp()
+        normaliser = exponentials.sum(dim=1) + floor_exponential
+        weights = exponentials * (inverse_temperature / normaliser)[:, None]
+        up, across = kernel.pullback(anchors, candidates, weights)
+        return peak + normaliser.log(), up, across, floor_exponential / normaliser
+
+    if not compiled:
+        return block
+    compiled_block: BlockFunction = torch.compile(block, dynamic=True)
+    return compiled_block
+
+
+@functools.cache
+def _can_compile(device: str) -> bool:
+    """Whether `torch.compile` has what it needs: a C++ compiler on the CPU, Triton elsewhere."""
+    if os.environ.get("IDENTICA_COMPILE", "1") == "0":
+        return False
+    if device == "cpu":
+        return any(shutil.which(name) for name in (os.environ.get("CXX", "g++"), "g++", "clang++"))
+    return importlib.util.find_spec("triton") is not None

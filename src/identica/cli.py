@@ -1,0 +1,336 @@
+"""The command line. Thin: it reads words, calls the library and prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import click
+import typer
+
+from identica import __version__, _checks
+from identica._checks import InputError
+
+if TYPE_CHECKING:
+    from identica.experiments import Row, Run
+    from identica.experiments.store import Record, RunStore
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    help="Recover the hidden factors behind data by contrastive learning.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+_BAD_INPUT, _INTERRUPTED, _FAILED = 2, 130, 1
+
+Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
+ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
+Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
+WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per record on stdout, and nothing else.")]
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(f"identica {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def rows(as_json: AsJson = False) -> None:
+    """List the experiments of the paper's tables."""
+    from identica.experiments import ROWS
+
+    for row in ROWS.values():
+        described = _describe(row)
+        if as_json:
+            print(json.dumps(described))
+        else:
+            theory = "matches the theory" if row.matches_theory else ""
+            score = f"{described['metric'].upper()} {described['unsupervised'][0]:.2f}"
+            print(f"{row.id}  {row.process:<62} {described['model']:<28} {score:<11} {theory}".rstrip())
+
+
+@app.command()
+def reproduce(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ROW…", help="Rows, as `identica rows` names them.")
+    ] = None,
+    table: Annotated[list[str] | None, typer.Option("--table", help="All rows of table 1, 2 or workshop1.")] = None,
+    seeds: Seeds = None,
+    seed: Seed = None,
+    protocol: ProtocolName = "fast",
+    steps: Steps = None,
+    supervised: WithSupervised = False,
+    workers: Workers = None,
+    device: Device = "auto",
+    out: Out = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Train rows of the paper's tables and store their scores."""
+    from identica.experiments import find_rows, rows_of_table
+
+    chosen = find_rows(ids or []) + [row for name in table or [] for row in rows_of_table(name)]
+    if not chosen:
+        raise InputError("name at least one row or --table: `identica rows` lists them")
+    plan = _plan(list(dict.fromkeys(chosen)), _seeds(seeds, seed), protocol, steps, supervised)
+    _compute(plan, out, workers=workers, device=device, as_json=as_json)
+
+
+@app.command()
+def run(
+    conditional: Annotated[str, typer.Option(help="p(z~|z), such as 'laplace(scale=0.1)' or 'vmf(kappa=10)'.")],
+    model_conditional: Annotated[str, typer.Option(help="vmf, laplace, normal or 'gennorm(beta=4)'.")],
+    space: Annotated[str, typer.Option(help="Space of the latents: sphere, box or unbounded.")] = "box",
+    marginal: Annotated[str, typer.Option(help="p(z), such as uniform or 'normal(sigma=1)'.")] = "uniform",
+    model_space: Annotated[str, typer.Option(help="Space of the codes: sphere, box or unbounded.")] = "box",
+    dim: Annotated[int, typer.Option(help="Number of latents.")] = 10,
+    observed: Annotated[int | None, typer.Option(help="Number of observed coordinates.")] = None,
+    metric: Annotated[Literal["r2", "mcc"], typer.Option(help="The score that tables show.")] = "mcc",
+    seeds: Seeds = None,
+    seed: Seed = None,
+    protocol: ProtocolName = "fast",
+    steps: Steps = None,
+    supervised: WithSupervised = False,
+    workers: Workers = None,
+    device: Device = "auto",
+    out: Out = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Train a synthetic experiment of your own: any space, law and model."""
+    from identica.experiments import Model, Row
+    from identica.laws import parse_law
+    from identica.spaces import parse_space
+
+    row = Row(
+        "own",
+        parse_space(space, dim),
+        parse_law(conditional),
+        Model(model_space, model_conditional),
+        metric=metric,
+        marginal=parse_law(marginal),
+        observed=observed,
+    )
+    plan = _plan([row], _seeds(seeds, seed), protocol, steps, supervised)
+    _compute(plan, out, workers=workers, device=device, as_json=as_json)
+
+
+@app.command()
+def table(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run store.")],
+    style: Annotated[str, typer.Option("--format", help="text, markdown, latex or json.")] = "text",
+) -> None:
+    """Print paper against ours from stored records."""
+    from identica.experiments import RunStore
+    from identica.report import make_table
+
+    if not folder.is_dir():
+        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
+    print(make_table(RunStore(folder).records(), style))
+
+
+@app.command()
+def score(
+    latents: Annotated[Path, typer.Argument(help="True factors, [samples, factors], .npy.")],
+    codes: Annotated[Path, typer.Argument(help="Recovered codes, [samples, outputs], .npy.")],
+    as_json: AsJson = False,
+) -> None:
+    """Score codes against known factors: R² and MCC with their chance levels, in percent."""
+    from identica.metrics import linear_r2, mcc
+
+    z, h = _load_array("latents", latents), _load_array("codes", codes)
+    scores = {
+        "r2": linear_r2(z, h),
+        "mcc": mcc(z, h),
+        "mcc_spearman": mcc(z, h, correlation="spearman"),
+    }
+    if as_json:
+        flat = {name: round(100 * value.value, 4) for name, value in scores.items()}
+        print(json.dumps(flat | {f"{name}_chance": round(100 * s.chance, 4) for name, s in scores.items()}))
+        return
+    for name, value in scores.items():
+        print(f"{name:<14} {100 * value.value:6.2f}   (chance {100 * value.chance:.2f})")
+
+
+@app.command()
+def demo(
+    steps: Steps = None,
+    seed: Annotated[int, typer.Option(help="Seed of the mixing, the weights and the data.")] = 0,
+    out: Out = Path("demo"),
+) -> None:
+    """Watch the claim come true: recover ten factors from pairs of their mixtures alone."""
+    from identica.experiments import ROWS, RunStore
+
+    row = ROWS["t2-01"]
+    print(
+        "Ten factors in a box, uniform. Pairs of related points (Laplace noise) are mixed by a random network.\n"
+        "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
+        flush=True,
+    )
+    plan = _plan([row], [seed], "fast", steps, supervised=True)
+    store, records = RunStore(out), _collect(plan, out, workers=None, device="auto")
+    contrastive, baseline = records[plan[0].name], records[plan[1].name]
+    text = _demo_text(row, contrastive, baseline)
+    print(text)
+    print(f"\nPicture of recovered against true factors: {_demo_report(plan[0], store, out, text)}")
+
+
+def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
+    assert row.identity is not None
+    assert row.supervised is not None
+    assert row.unsupervised is not None
+    lines = [
+        (
+            "identity (the mixtures themselves)",
+            row.identity.mean,
+            contrastive["identity_r2"],
+            contrastive["identity_mcc"],
+        ),
+        ("supervised (an upper bound)", row.supervised.mean, baseline["r2"], baseline["mcc"]),
+        ("unsupervised (contrastive)", row.unsupervised.mean, contrastive["r2"], contrastive["mcc"]),
+        ("chance (random codes)", None, contrastive["r2_chance"], contrastive["mcc_chance"]),
+    ]
+    header = f"{'score in percent':<36}{'MCC, paper':>12}{'MCC, here':>12}{'R², here':>12}"
+    body = [
+        f"{name:<36}{'–' if paper is None else format(paper, '.2f'):>12}{matched:>12.2f}{linear:>12.2f}"
+        for name, paper, linear, matched in lines
+    ]
+    return "\n".join([header, *body, f"trained without labels in {contrastive['seconds']:.0f} s"])
+
+
+def _demo_report(run: Run, store: RunStore, out: Path, text: str) -> Path:
+    from identica.report import plot_factors
+
+    arrays = store.codes(run.name)
+    picture = out / "factors.png"
+    plot_factors(arrays["latents"], arrays["codes"], picture, "recovered against true factors")
+    (out / "report.md").write_text(
+        f"# Recovered factors\n\n```\n{text}\n```\n\n![recovered against true factors]({picture.name})\n",
+        encoding="utf-8",
+    )
+    return picture
+
+
+def _describe(row: Row) -> dict[str, Any]:
+    return {
+        "row": row.id,
+        "process": row.process,
+        "model": f"{row.model.space}, {row.model.conditional}",
+        "metric": row.metric,
+        "matches_theory": row.matches_theory,
+        "identity": row.identity,
+        "supervised": row.supervised,
+        "unsupervised": row.unsupervised,
+    }
+
+
+def _seeds(count: int | None, one: int | None) -> list[int]:
+    if count is not None and one is not None:
+        raise InputError("give --seeds (how many) or --seed (which one), not both")
+    if one is not None and one < 0:
+        raise InputError(f"--seed must be 0 or more, got {one}")
+    return [one] if one is not None else list(range(_checks.at_least_one("--seeds", 1 if count is None else count)))
+
+
+def _plan(chosen: Sequence[Row], seeds: Sequence[int], protocol: str, steps: int | None, supervised: bool) -> list[Run]:
+    from identica.experiments import Run, make_protocol
+
+    runs = []
+    for row in chosen:
+        for seed in seeds:
+            for with_labels in (False, True)[: 2 if supervised else 1]:
+                settings = make_protocol(protocol, row, supervised=with_labels)
+                settings = settings if steps is None else settings.with_steps(steps)
+                runs.append(Run(row, seed, settings, with_labels))
+    return list({run.name: run for run in runs}.values())
+
+
+def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str, as_json: bool) -> None:
+    from identica.experiments import RunStore
+    from identica.report import make_table
+
+    def show(record: Record) -> None:
+        if as_json:
+            print(json.dumps(record), flush=True)
+
+    records = _collect(plan, out, workers=workers, device=device, show=show)
+    if not as_json and any(record["kind"] == "unsupervised" for record in records.values()):
+        print(make_table(records.values()))
+        print(f"\n{len(records)} records in {RunStore(out).root}; `identica table {out}` shows all of them")
+
+
+def _collect(
+    plan: Sequence[Run], out: Path, *, workers: int | None, device: str, show: Any = None
+) -> dict[str, Record]:
+    """Compute the runs behind a progress bar; exit with code 1 at the end if some diverged."""
+    from identica._progress import progress_bars
+    from identica.experiments import LocalEngine, RunStore
+    from identica.training import resolve_device
+
+    if workers is not None:
+        _checks.at_least_one("--workers", workers)
+    at_once = workers or (os.cpu_count() or 1)
+    if any(run.protocol.threads == 0 for run in plan) and workers is None:
+        at_once = 1  # such a run takes all cores by itself
+    engine, store = LocalEngine(at_once, resolve_device(device)), RunStore(out)
+    records, failures = {}, []
+    with progress_bars(plan) as listen:
+        for outcome in engine.compute(plan, store, listen):
+            if outcome.record is None:
+                failures.append(f"{outcome.run.label}: {outcome.error}")
+                continue
+            records[outcome.run.name] = outcome.record
+            if show is not None:
+                show(outcome.record)
+    for failure in failures:
+        print(f"identica: {failure}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(_FAILED)
+    return records
+
+
+def _load_array(name: str, path: Path) -> Any:
+    import numpy as np
+
+    if not path.exists():
+        raise InputError(f"{name} must be a .npy file, but {str(path)!r} does not exist")
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{name} must be a .npy file of numbers, but {str(path)!r} cannot be read: {error}") from None
+
+
+def main() -> None:
+    """Entry point: one clear line for bad input, no traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(_BAD_INPUT)
+    except click.ClickException as error:
+        print(f"identica: {error.format_message()}", file=sys.stderr)
+        sys.exit(_BAD_INPUT)
+    except InputError as error:
+        print(f"identica: {error}", file=sys.stderr)
+        sys.exit(_BAD_INPUT)
+    except (KeyboardInterrupt, click.Abort):
+        print("identica: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
+        sys.exit(_INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

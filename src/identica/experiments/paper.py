@@ -1,0 +1,128 @@
+"""Tables 1 and 2 of the ICML 2021 paper and Table 1 of its 2020 workshop predecessor, as data."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from identica import _checks
+from identica._checks import InputError
+from identica.experiments.definition import Model, Reference, Row
+from identica.laws import GeneralizedNormal, Laplace, Normal, Uniform, VonMisesFisher
+from identica.spaces import Box, Real, Sphere
+
+__all__ = ["ROWS", "TABLES", "find_rows", "rows_of_table"]
+
+_SPHERE, _BOX, _REAL = Sphere(10), Box(10), Real(10)
+_LAPLACE, _NORMAL, _GENNORM = Laplace(0.05), Normal(0.05), GeneralizedNormal(3, 0.05)
+
+_VMF_ON_SPHERE = Model("sphere", "vmf")
+_UNBOUNDED_LAPLACE = Model("unbounded", "laplace")
+_UNBOUNDED_NORMAL = Model("unbounded", "normal")
+_UNBOUNDED_GENNORM = Model("unbounded", "gennorm(beta=3)")
+_BOX_LAPLACE = Model("box", "laplace")
+_BOX_NORMAL = Model("box", "normal")
+_BOX_GENNORM = Model("box", "gennorm(beta=3)")
+
+
+def _row(
+    name: str,
+    space: Sphere | Box | Real,
+    conditional: VonMisesFisher | Laplace | Normal | GeneralizedNormal,
+    model: Model,
+    *scores: tuple[float, float],
+    marginal: Normal | Laplace | None = None,
+    matches: bool = False,
+) -> Row:
+    """A row with its published identity, supervised and unsupervised scores."""
+    identity, supervised, unsupervised = (Reference(*score) for score in scores)
+    return Row(
+        name,
+        space,
+        conditional,
+        model,
+        metric="mcc" if name.startswith("t2") else "r2",
+        matches_theory=matches,
+        identity=identity,
+        supervised=supervised,
+        unsupervised=unsupervised,
+        marginal=Uniform() if marginal is None else marginal,
+    )
+
+
+# Identity and supervised scores that the printed tables share between rows.
+_T1_SPHERE = (66.98, 2.79), (99.71, 0.05)
+_T1_BOX = (67.93, 7.40), (99.78, 0.06)
+_T1_SPHERE_NORMAL = (63.37, 2.41), (99.70, 0.07)
+_T2_BOX = (46.55, 1.34), (99.93, 0.03)
+_T2_UNBOUNDED = (46.55, 1.34), (99.97, 0.03)
+
+TABLE_1 = (
+    _row("t1-01", _SPHERE, VonMisesFisher(1), _VMF_ON_SPHERE, *_T1_SPHERE, (99.42, 0.05), matches=True),
+    _row("t1-02", _SPHERE, VonMisesFisher(10), _VMF_ON_SPHERE, *_T1_SPHERE, (99.86, 0.01)),
+    _row("t1-03", _SPHERE, _LAPLACE, _VMF_ON_SPHERE, *_T1_SPHERE, (99.91, 0.01)),
+    _row("t1-04", _SPHERE, _NORMAL, _VMF_ON_SPHERE, *_T1_SPHERE, (99.86, 0.00)),
+    _row("t1-05", _BOX, _NORMAL, _UNBOUNDED_NORMAL, *_T1_BOX, (99.60, 0.02)),
+    _row("t1-06", _BOX, _LAPLACE, _UNBOUNDED_NORMAL, *_T1_BOX, (99.64, 0.02)),
+    _row("t1-07", _BOX, _LAPLACE, _UNBOUNDED_GENNORM, *_T1_BOX, (99.70, 0.02)),
+    _row("t1-08", _BOX, _NORMAL, _UNBOUNDED_GENNORM, *_T1_BOX, (99.69, 0.02)),
+    _row("t1-09", _SPHERE, _LAPLACE, _VMF_ON_SPHERE, *_T1_SPHERE_NORMAL, (99.02, 0.01), marginal=Normal(1)),
+    _row("t1-10", _SPHERE, _NORMAL, _VMF_ON_SPHERE, *_T1_SPHERE_NORMAL, (99.02, 0.02), marginal=Normal(1)),
+    _row(
+        "t1-11", _REAL, Normal(1), _UNBOUNDED_NORMAL, (62.49, 1.65), (99.65, 0.04), (98.13, 0.14), marginal=Laplace(1)
+    ),
+    _row("t1-12", _REAL, Normal(1), _UNBOUNDED_NORMAL, (63.57, 2.30), (99.61, 0.17), (98.76, 0.03), marginal=Normal(1)),
+)
+
+TABLE_2 = (
+    _row("t2-01", _BOX, _LAPLACE, _BOX_LAPLACE, *_T2_BOX, (98.62, 0.05), matches=True),
+    _row("t2-02", _BOX, _GENNORM, _BOX_GENNORM, *_T2_BOX, (99.90, 0.06), matches=True),
+    _row("t2-03", _BOX, _NORMAL, _BOX_NORMAL, *_T2_BOX, (99.77, 0.01)),
+    _row("t2-04", _BOX, _LAPLACE, _BOX_NORMAL, *_T2_BOX, (99.76, 0.02)),
+    _row("t2-05", _BOX, _GENNORM, _BOX_LAPLACE, *_T2_BOX, (98.80, 0.02)),
+    _row("t2-06", _BOX, _LAPLACE, _UNBOUNDED_LAPLACE, *_T2_UNBOUNDED, (98.57, 0.02)),
+    _row("t2-07", _BOX, _GENNORM, _UNBOUNDED_GENNORM, *_T2_UNBOUNDED, (99.85, 0.01)),
+    _row("t2-08", _BOX, _NORMAL, _UNBOUNDED_NORMAL, *_T2_UNBOUNDED, (58.26, 3.00)),
+    _row("t2-09", _BOX, _LAPLACE, _UNBOUNDED_NORMAL, *_T2_UNBOUNDED, (59.67, 2.33)),
+    _row("t2-10", _BOX, _NORMAL, _UNBOUNDED_GENNORM, *_T2_UNBOUNDED, (43.80, 2.15)),
+)
+
+# The workshop writes gennorm(β=2; λ) for the law that the later paper calls normal(σ=λ), and gennorm(β=1) for Laplace.
+_W_SPHERE, _W_BOX = (77.58, 3.06), (87.71, 4.64)
+WORKSHOP_TABLE_1 = (
+    _row("w1-01", _SPHERE, VonMisesFisher(1), _VMF_ON_SPHERE, _W_SPHERE, (99.82, 0.03), (99.42, 0.05), matches=True),
+    _row("w1-02", _BOX, _NORMAL, _UNBOUNDED_NORMAL, _W_BOX, (99.80, 0.03), (99.52, 0.02)),
+    _row("w1-03", _SPHERE, VonMisesFisher(10), _VMF_ON_SPHERE, _W_SPHERE, (99.81, 0.03), (99.86, 0.01)),
+    _row("w1-04", _SPHERE, _LAPLACE, _VMF_ON_SPHERE, (77.98, 2.97), (99.81, 0.03), (99.88, 0.03)),
+    _row("w1-05", _SPHERE, _NORMAL, _VMF_ON_SPHERE, _W_SPHERE, (99.80, 0.04), (99.86, 0.00)),
+    _row("w1-06", _BOX, _LAPLACE, _UNBOUNDED_NORMAL, _W_BOX, (99.81, 0.03), (99.53, 0.02)),
+    _row("w1-07", _BOX, _LAPLACE, _UNBOUNDED_GENNORM, _W_BOX, (99.81, 0.03), (99.70, 0.02)),
+    _row("w1-08", _BOX, _NORMAL, _UNBOUNDED_GENNORM, _W_BOX, (99.83, 0.03), (99.69, 0.02)),
+    _row("w1-09", _SPHERE, _LAPLACE, _VMF_ON_SPHERE, (78.34, 3.83), (99.78, 0.04), (98.94, 0.03), marginal=Normal(1)),
+    _row("w1-10", _SPHERE, _NORMAL, _VMF_ON_SPHERE, (78.05, 3.17), (99.78, 0.05), (98.94, 0.02), marginal=Normal(1)),
+    _row(
+        "w1-11", _REAL, Normal(1), _UNBOUNDED_NORMAL, (73.28, 2.35), (99.76, 0.02), (97.57, 0.37), marginal=Laplace(1)
+    ),
+    _row("w1-12", _REAL, Normal(1), _UNBOUNDED_NORMAL, (75.43, 2.68), (99.80, 0.04), (98.70, 0.04), marginal=Normal(1)),
+)
+
+TABLES = {"1": TABLE_1, "2": TABLE_2, "workshop1": WORKSHOP_TABLE_1}
+ROWS = {row.id: row for table in TABLES.values() for row in table}
+
+
+def rows_of_table(table: str) -> tuple[Row, ...]:
+    """The rows of table `1`, `2` or `workshop1`."""
+    return TABLES[_checks.choice("table", table, TABLES)]
+
+
+def find_rows(ids: Iterable[str]) -> list[Row]:
+    """The rows with these ids."""
+    return [_find(name) for name in ids]
+
+
+def _find(name: str) -> Row:
+    if name in ROWS:
+        return ROWS[name]
+    near = difflib.get_close_matches(name, ROWS, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise InputError(f"unknown row {name!r}: {hint}`identica rows` lists all {len(ROWS)}")

@@ -1,0 +1,189 @@
+"""Turn (row, seed, protocol) into a stored record."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from torch import Generator, Tensor
+
+from identica import __version__
+from identica.experiments.definition import Row, space_name
+from identica.experiments.protocols import Protocol
+from identica.experiments.store import Record, RunStore
+from identica.metrics import linear_r2, mcc
+from identica.processes import LeakyReLUMixing, SyntheticProcess
+from identica.training import Contrastive, Report, Supervised, resolve_device, train
+
+__all__ = ["Run", "execute"]
+
+_EVALUATION_SAMPLES = 4096
+_WHITENING_SAMPLES = 16_384
+_CURVE_POINTS = 20
+
+
+@final
+@dataclass(frozen=True)
+class Run:
+    """One training run: a row, a seed (of the mixing, the weights and the data), a protocol, with labels or without."""
+
+    row: Row
+    seed: int
+    protocol: Protocol
+    supervised: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides the result, as plain data. Rows with the same supervised baseline share it."""
+        row = self.row
+        settings: dict[str, Any] = {
+            "format": 1,
+            "kind": "supervised" if self.supervised else "unsupervised",
+            "seed": self.seed,
+            "dim": row.space.dim,
+            "observed": row.observed or row.space.dim,
+            "space": space_name(row.space),
+            "marginal": str(row.marginal),
+            "model_space": row.model.space,
+            "protocol": asdict(self.protocol),
+        }
+        if not self.supervised:
+            settings |= {
+                "row": row.id,
+                "conditional": str(row.conditional),
+                "model_conditional": row.model.conditional,
+            }
+        return settings
+
+    @property
+    def name(self) -> str:
+        """A readable name with a hash of the settings."""
+        digest = hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:10]
+        return f"{'supervised' if self.supervised else self.row.id}-{self.protocol.name}-s{self.seed}-{digest}"
+
+    @property
+    def label(self) -> str:
+        """What a progress bar calls the run."""
+        return f"{self.row.id}{' supervised' if self.supervised else ''} seed {self.seed}"
+
+
+def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None) -> Record:
+    """Return the stored record of a run, training it first (or going on with it) if there is none."""
+    stored = store.load(run.name)
+    if stored is not None:
+        return stored
+    started = time.monotonic()
+    device = resolve_device(device)
+    torch.set_num_threads(run.protocol.threads or os.cpu_count() or 1)
+    process = _process(run, device)
+    latents, observations = process.labelled(_EVALUATION_SAMPLES, _stream(run.seed, "evaluation", device))
+    _, sample = process.labelled(_WHITENING_SAMPLES, _stream(run.seed, "whitening", device))
+    protocol, dim = run.protocol, run.row.space.dim
+    encoder = protocol.encoder(run.row.model.space, dim, sample.cpu(), _stream(run.seed, "weights", "cpu")).to(device)
+    task = (
+        Supervised(process, protocol.batch_size)
+        if run.supervised
+        else Contrastive(process, protocol.objective(run.row.model), protocol.batch_size)
+    )
+    prepared = time.monotonic() - started
+    trained = train(
+        encoder,
+        task,
+        protocol.optimizers(encoder),
+        protocol.schedule,
+        generator=_stream(run.seed, "batches", device),
+        device=device,
+        evaluate=lambda module: _scores(latents, module(observations)),
+        evaluate_every=max(1, protocol.steps // _CURVE_POINTS),
+        checkpoint=store.checkpoint(run.name),
+        report=report,
+    )
+    with torch.no_grad():
+        codes = encoder.eval()(observations)
+    record = {
+        "row": run.row.id,
+        "kind": run.settings["kind"],
+        "seed": run.seed,
+        "protocol": protocol.name,
+        "steps": protocol.steps,
+        **_final_scores(latents, codes, observations),
+        "curve": trained.curve,
+        "settings": run.settings,
+        "versions": _versions(),
+    }
+    cost = {
+        "seconds": round(prepared + trained.seconds, 2),
+        "peak_memory_mb": _peak_memory_mb(),
+        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "device": device},
+    }
+    arrays = {"latents": latents, "observations": observations, "codes": codes}
+    store.save(run.name, record, cost, encoder, {name: _numpy(value) for name, value in arrays.items()})
+    return record | cost
+
+
+def _process(run: Run, device: str) -> SyntheticProcess:
+    row = run.row
+    mixing = LeakyReLUMixing.draw(row.space.dim, row.observed, generator=_stream(run.seed, "mixing", "cpu"))
+    marginal, conditional = row.laws
+    return SyntheticProcess(marginal, conditional, mixing.to(device))
+
+
+def _stream(seed: int, purpose: str, device: str) -> Generator:
+    """Independent randomness for each purpose of a seed."""
+    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
+    return Generator(device).manual_seed(int.from_bytes(digest[:4], "big"))
+
+
+def _scores(latents: Tensor, codes: Tensor) -> Mapping[str, float]:
+    return {"r2": _percent(linear_r2(latents, codes).value), "mcc": _percent(mcc(latents, codes).value)}
+
+
+def _final_scores(latents: Tensor, codes: Tensor, observations: Tensor) -> dict[str, Any]:
+    linear, matched = linear_r2(latents, codes), mcc(latents, codes)
+    identity = {f"identity_{name}": value for name, value in _scores(latents, observations).items()}
+    return {
+        "r2": _percent(linear.value),
+        "mcc": _percent(matched.value),
+        "r2_chance": _percent(linear.chance),
+        "mcc_chance": _percent(matched.chance),
+        "r2_per_factor": [_percent(value) for value in linear.per_factor],
+        "mcc_per_factor": [_percent(value) for value in matched.per_factor],
+        "assignment": matched.assignment,
+        **identity,
+    }
+
+
+def _percent(value: float) -> float:
+    return round(100 * value, 4)
+
+
+def _numpy(values: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return values.detach().cpu().float().numpy()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "identica": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def _peak_memory_mb() -> float | None:
+    """Largest resident size of this process so far; unknown where the system does not count it."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)

@@ -1,0 +1,106 @@
+"""Records of finished runs on disk: one folder a run, named by a hash of its settings."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from identica._checks import InputError
+
+__all__ = ["Record", "RunStore"]
+
+Record = dict[str, Any]
+
+_RECORD, _COST, _CODES, _ENCODER = "record.json", "cost.json", "codes.npz", "encoder.safetensors"
+
+
+@final
+class RunStore:
+    """A folder of runs.
+
+    A run's folder holds `record.json` (settings, scores, curve, versions: the same bytes whenever the same seed runs
+    again on one machine), `cost.json` (seconds, peak memory, machine), `codes.npz` (latents and codes of the
+    evaluation), `encoder.safetensors`, and while it trains `checkpoint.safetensors`. A run is finished when its
+    record exists; the record is written last.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+        if self.root.exists() and not self.root.is_dir():
+            raise InputError(f"the store must be a folder, but {self.root} is a file")
+
+    def load(self, name: str) -> Record | None:
+        """The record of a finished run with its cost, or None."""
+        folder = self.root / name
+        if not (folder / _RECORD).exists():
+            return None
+        return _read(folder / _RECORD) | _read(folder / _COST)
+
+    def records(self) -> Iterator[Record]:
+        """All finished runs, in the order of their names."""
+        for path in sorted(self.root.glob(f"*/{_RECORD}")):
+            record = self.load(path.parent.name)
+            if record is not None:
+                yield record
+
+    def checkpoint(self, name: str) -> Path:
+        """Where a run keeps what it needs to go on."""
+        folder = self.root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / "checkpoint.safetensors"
+
+    def save(
+        self, name: str, record: Record, cost: Record, encoder: nn.Module, arrays: Mapping[str, NDArray[np.float32]]
+    ) -> None:
+        """Write everything of a finished run, the record last."""
+        from safetensors.torch import save_file
+
+        folder = self.root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()}
+        with _replacing(folder / _ENCODER) as path:
+            save_file(weights, path)
+        with _replacing(folder / _CODES) as path, path.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        for filename, content in ((_COST, cost), (_RECORD, record)):
+            with _replacing(folder / filename) as path:
+                path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        (folder / "checkpoint.safetensors").unlink(missing_ok=True)
+
+    def codes(self, name: str) -> dict[str, NDArray[np.float32]]:
+        """Latents, observations and codes of a finished run's evaluation."""
+        with np.load(self.root / name / _CODES, allow_pickle=False) as arrays:
+            return dict(arrays)
+
+
+class _replacing:  # noqa: N801
+    """Write to a temporary neighbour that takes the name only when the block ends well."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.temporary = path, path.with_name(f".{path.name}.{os.getpid()}")
+
+    def __enter__(self) -> Path:
+        return self.temporary
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            os.replace(self.temporary, self.path)
+        else:
+            self.temporary.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Record:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not a readable record: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not a readable record: it holds no object")
+    return content

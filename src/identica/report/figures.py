@@ -1,0 +1,47 @@
+"""Pictures of results."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from identica.metrics import mcc
+
+__all__ = ["plot_factors"]
+
+_SHOWN_POINTS = 1500
+
+
+def plot_factors(latents: Any, codes: Any, path: Path, title: str = "") -> None:
+    """Each true factor against the code that recovers it, as a picture at `path` (.png, .pdf or .svg)."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    latents, codes = np.asarray(latents), np.asarray(codes)
+    score = mcc(latents, codes)
+    assert score.assignment is not None
+    factors = latents.shape[1]
+    columns = min(5, factors)
+    rows = -(-factors // columns)
+    with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(2.0 * columns, 2.0 * rows + 0.4), layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.subplots(rows, columns, squeeze=False)
+        for index, axes in enumerate(grid.flat):
+            if index >= factors or score.assignment[index] < 0:
+                axes.set_axis_off()
+                continue
+            code = score.assignment[index]
+            axes.plot(latents[:_SHOWN_POINTS, index], codes[:_SHOWN_POINTS, code], ".", markersize=1.5, alpha=0.5)
+            axes.set_title(f"|r| = {score.per_factor[index]:.3f}", fontsize=8)
+            axes.set_xlabel(f"true factor {index + 1}")
+            axes.set_ylabel(f"code {code + 1}")
+        figure.suptitle(title)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
+        figure.savefig(temporary, dpi=150)
+        os.replace(temporary, path)

@@ -1,0 +1,252 @@
+"""The training loop: device, precision, schedule, checkpoint and exact resume. It knows no metric."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, final
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.optim import Optimizer
+
+from identica import _checks
+from identica._checks import InputError
+from identica.objectives import InfoNCE, mean_squared_error
+from identica.processes import Process, SyntheticProcess
+
+__all__ = [
+    "Contrastive",
+    "Curve",
+    "DivergenceError",
+    "Schedule",
+    "Supervised",
+    "Task",
+    "Trained",
+    "resolve_device",
+    "train",
+]
+
+Curve = list[dict[str, float]]
+Evaluate = Callable[[nn.Module], Mapping[str, float]]
+Report = Callable[[int, float, Mapping[str, float]], None]
+
+
+class DivergenceError(RuntimeError):
+    """The loss became NaN or infinite; training ended early."""
+
+
+class Task(Protocol):
+    """What one step computes: draw a batch, encode it, return the loss."""
+
+    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
+        """Loss of `encoder` on a fresh batch."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class Contrastive:
+    """InfoNCE on positive pairs; both halves of a pair go through the encoder in one pass."""
+
+    process: Process
+    objective: InfoNCE
+    batch_size: int
+
+    def __post_init__(self) -> None:
+        if _checks.at_least_one("batch_size", self.batch_size) < 2:
+            raise InputError(f"batch_size must be at least 2, got {self.batch_size}")
+
+    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
+        """Loss of `encoder` on a fresh batch of pairs."""
+        anchors, positives = encoder(torch.cat(self.process.pairs(self.batch_size, generator))).chunk(2)
+        return self.objective(anchors, positives)
+
+
+@final
+@dataclass(frozen=True)
+class Supervised:
+    """Mean squared error against known latents: the upper bound of the tables."""
+
+    process: SyntheticProcess
+    batch_size: int
+
+    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
+        """Loss of `encoder` on a fresh batch of labelled observations."""
+        latents, observations = self.process.labelled(self.batch_size, generator)
+        return mean_squared_error(encoder(observations), latents)
+
+
+@final
+@dataclass(frozen=True)
+class Schedule:
+    """Factor on the learning rate: linear warm-up, then constant or a cosine down to zero.
+
+    Parameter groups with `"scheduled": False` keep their own learning rate throughout.
+    """
+
+    steps: int
+    warmup: int = 0
+    cosine: bool = False
+
+    def factor(self, step: int) -> float:
+        """Factor at `step`, counted from 0."""
+        rise = min(1.0, (step + 1) / self.warmup) if self.warmup else 1.0
+        return rise * (0.5 * (1 + math.cos(math.pi * step / self.steps)) if self.cosine else 1.0)
+
+
+@final
+@dataclass
+class Trained:
+    """What is left after training: the curve of losses and scores, and the seconds spent (over all sessions)."""
+
+    curve: Curve = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def resolve_device(device: str) -> str:
+    """The device behind `auto`, or `device` itself if this machine has it."""
+    available = ["cpu"]
+    if torch.backends.mps.is_available():
+        available.insert(0, "mps")
+    if torch.cuda.is_available():
+        available.insert(0, "cuda")
+    if device == "auto":
+        return available[0]
+    if device not in available:
+        raise InputError(f"device {device!r} is not available here: allowed: auto, {', '.join(available)}")
+    return device
+
+
+def train(
+    encoder: nn.Module,
+    task: Task,
+    optimizers: Sequence[Optimizer],
+    schedule: Schedule,
+    *,
+    generator: Generator,
+    device: str = "auto",
+    precision: str = "32-true",
+    evaluate: Evaluate | None = None,
+    evaluate_every: int = 0,
+    checkpoint: Path | None = None,
+    checkpoint_seconds: float = 15.0,
+    report: Report | None = None,
+) -> Trained:
+    """Minimise the task's loss over the encoder's parameters, in place.
+
+    Args:
+        encoder: The network.
+        task: Draws batches and computes the loss.
+        optimizers: Over the encoder's parameters.
+        schedule: Number of steps and learning-rate factors.
+        generator: Source of the batches, on the resolved device.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        precision: As Lightning Fabric names it, such as `32-true` or `bf16-mixed`.
+        evaluate: Scores for the curve; must not draw from `generator`.
+        evaluate_every: Steps between evaluations; 0 for the last step only.
+        checkpoint: File to resume from if it exists, and to save to; a run that was cut off at any point and
+            started again ends exactly as one that was not.
+        checkpoint_seconds: Time between saves.
+        report: Called after every step with the step, the loss and the latest scores.
+    """
+    from lightning_fabric import Fabric
+
+    fabric = Fabric(accelerator=resolve_device(device), devices=1, precision=precision)  # type: ignore[arg-type]
+    module, *wrapped = fabric.setup(encoder, *optimizers)
+    state = _State(encoder, optimizers, generator)
+    if checkpoint is not None and checkpoint.exists():
+        state.load(checkpoint)
+    started = time.monotonic() - state.seconds
+    saved = time.monotonic()
+    scores: Mapping[str, float] = {}
+    module.train()
+    while state.step < schedule.steps:
+        state.set_rates(schedule.factor(state.step))
+        loss = task.loss(module, generator)
+        for optimizer in wrapped:
+            optimizer.zero_grad(set_to_none=True)
+        fabric.backward(loss)
+        for optimizer in wrapped:
+            optimizer.step()
+        state.step += 1
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise DivergenceError(
+                f"the loss became {value} at step {state.step} of {schedule.steps}: lower the learning rate"
+            )
+        last = state.step == schedule.steps
+        if evaluate is not None and (last or (evaluate_every and state.step % evaluate_every == 0)):
+            scores = _evaluated(module, evaluate)
+            state.curve.append({"step": state.step, "loss": value, **scores})
+        if report is not None:
+            report(state.step, value, scores)
+        if checkpoint is not None and not last and time.monotonic() - saved >= checkpoint_seconds:
+            state.seconds = time.monotonic() - started
+            state.save(checkpoint)
+            saved = time.monotonic()
+    return Trained(state.curve, time.monotonic() - started)
+
+
+def _evaluated(module: nn.Module, evaluate: Evaluate) -> Mapping[str, float]:
+    module.eval()
+    try:
+        with torch.no_grad():
+            return evaluate(module)
+    finally:
+        module.train()
+
+
+class _State:
+    """All that a step depends on, and how it is saved: one file of tensors, never code."""
+
+    def __init__(self, encoder: nn.Module, optimizers: Sequence[Optimizer], generator: Generator) -> None:
+        self.encoder, self.optimizers, self.generator = encoder, optimizers, generator
+        self.step, self.seconds = 0, 0.0
+        self.curve: Curve = []
+        self._rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
+
+    def set_rates(self, factor: float) -> None:
+        for optimizer, rates in zip(self.optimizers, self._rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * factor if group.get("scheduled", True) else rate
+
+    def save(self, path: Path) -> None:
+        from safetensors.torch import save_file
+
+        tensors = {f"encoder.{name}": value for name, value in self.encoder.state_dict().items()}
+        tensors["generator"] = self.generator.get_state()
+        for index, optimizer in enumerate(self.optimizers):
+            for parameter, entries in optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer.{index}.{parameter}.{key}": value for key, value in entries.items()}
+        progress = {"step": self.step, "seconds": self.seconds, "curve": self.curve}
+        unfinished = path.with_suffix(".unfinished")
+        contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
+        save_file(contiguous, unfinished, metadata={"progress": json.dumps(progress)})
+        os.replace(unfinished, path)
+
+    def load(self, path: Path) -> None:
+        from safetensors import safe_open
+
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            progress: dict[str, Any] = json.loads(file.metadata()["progress"])
+        self.generator.set_state(tensors.pop("generator"))
+        prefix = "encoder."
+        self.encoder.load_state_dict(
+            {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+        )
+        for index, optimizer in enumerate(self.optimizers):
+            entries: dict[int, dict[str, Tensor]] = {}
+            for name, value in tensors.items():
+                if name.startswith(f"optimizer.{index}."):
+                    parameter, key = name.split(".")[2:]
+                    entries.setdefault(int(parameter), {})[key] = value
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": entries, "param_groups": groups})
+        self.step, self.seconds, self.curve = progress["step"], progress["seconds"], progress["curve"]

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import click
 import typer
 
 from identica import __version__, _checks
@@ -23,11 +22,13 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     help="Recover the hidden factors behind data by contrastive learning.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+# What typer raises for wrong words on the command line; it has its own copy of click, or an installed one.
+_USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 
 _BAD_INPUT, _INTERRUPTED, _FAILED = 2, 130, 1
 
@@ -43,10 +44,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per record
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _identica(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
     if version:
         print(f"identica {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()
@@ -317,16 +322,13 @@ def main() -> None:
     """Entry point: one clear line for bad input, no traceback."""
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message(), file=sys.stderr)
-        sys.exit(_BAD_INPUT)
-    except click.ClickException as error:
+    except _USAGE_ERROR as error:
         print(f"identica: {error.format_message()}", file=sys.stderr)
         sys.exit(_BAD_INPUT)
     except InputError as error:
         print(f"identica: {error}", file=sys.stderr)
         sys.exit(_BAD_INPUT)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("identica: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
         sys.exit(_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def identica(eager_environment: dict[str, str], tmp_path: Path):  # type: ignore[no-untyped-def]
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "identica.cli", *arguments]
+        return subprocess.run(
+            command, env=eager_environment, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+        )
+
+    return call
+
+
+def test_rows_are_listed(identica) -> None:  # type: ignore[no-untyped-def]
+    listed = identica("rows")
+    assert listed.returncode == 0
+    assert len(listed.stdout.splitlines()) == 34
+    assert "t2-01  box, uniform, laplace(scale=0.05)" in listed.stdout
+    assert json.loads(identica("rows", "--json").stdout.splitlines()[0])["row"] == "t1-01"
+
+
+def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    done = identica("reproduce", "t2-01", "--seeds", "1", "--steps", "2", "--json", "--out", "store")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    record = json.loads(line)
+    expected = {"row", "seed", "protocol", "r2", "mcc", "identity_r2", "identity_mcc", "seconds", "steps"}
+    assert expected <= record.keys()
+    assert (record["row"], record["steps"]) == ("t2-01", 2)
+    again = identica("reproduce", "t2-01", "--seed", "0", "--steps", "2", "--json", "--out", "store")
+    assert json.loads(again.stdout) == record
+    table = identica("table", "store", "--format", "markdown")
+    assert "98.62 ± 0.05" in table.stdout
+    assert f"{record['mcc']:.2f}" in table.stdout
+
+
+def test_the_paper_protocol_runs_any_row(identica) -> None:  # type: ignore[no-untyped-def]
+    done = identica("reproduce", "t1-02", "--protocol", "paper", "--steps", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    settings = json.loads(done.stdout)["settings"]["protocol"]
+    assert settings["batch_size"] == 6144
+    assert settings["widths"] == [100, 500, 500, 500, 500, 100]
+
+
+def test_demo_prints_three_scores_and_draws_a_picture(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    done = identica("demo", "--steps", "3", "--out", "shown")
+    assert done.returncode == 0, done.stderr
+    for word in ("identity", "supervised", "unsupervised", "chance"):
+        assert word in done.stdout
+    assert (tmp_path / "shown" / "factors.png").exists()
+    assert "factors.png" in (tmp_path / "shown" / "report.md").read_text()
+
+
+def test_own_experiments_run(identica) -> None:  # type: ignore[no-untyped-def]
+    done = identica(
+        "run", "--dim", "3", "--observed", "6", "--conditional", "gennorm(beta=4, scale=0.1)",
+        "--model-conditional", "gennorm(beta=4)", "--steps", "2", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["settings"]["observed"] == 6
+
+
+def test_arrays_are_scored(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    latents = np.random.default_rng(0).normal(size=(100, 3))
+    np.save(tmp_path / "z.npy", latents)
+    np.save(tmp_path / "h.npy", 2 * latents[:, ::-1])
+    scores = json.loads(identica("score", "z.npy", "h.npy", "--json").stdout)
+    assert scores["mcc"] == pytest.approx(100)
+    assert scores["r2"] == pytest.approx(100)
+    assert scores["mcc_chance"] < 50
+
+
+OWN = ("run", "--model-conditional", "laplace")
+
+BAD = [
+    (("reproduce", "t2-1"), "unknown row 't2-1': did you mean 't2-"),
+    (("reproduce",), "name at least one row or --table"),
+    (("reproduce", "--table", "9"), "unknown table '9'"),
+    (("reproduce", "t2-01", "--seeds", "0"), "--seeds must be a whole number of at least 1, got 0"),
+    (("reproduce", "t2-01", "--seeds", "2", "--seed", "1"), "not both"),
+    (("reproduce", "t2-01", "--seed", "-1"), "--seed must be 0 or more, got -1"),
+    (("reproduce", "t2-01", "--steps", "-5"), "steps must be a whole number of at least 1, got -5"),
+    (("reproduce", "t2-01", "--steps", "many"), "valid integer"),
+    (("reproduce", "t2-01", "--protocol", "slow"), "unknown protocol 'slow'"),
+    (("reproduce", "t2-01", "--device", "tpu"), "device 'tpu' is not available here"),
+    (("reproduce", "t2-01", "--workers", "0"), "--workers must be a whole number of at least 1, got 0"),
+    (("reproduce", "t2-01", "--out", "file"), "the store must be a folder"),
+    ((*OWN, "--conditional", "laplace(scale=-1)"), "scale must be a finite number above 0, got -1"),
+    ((*OWN, "--conditional", "vmf(kappa=1)"), "vmf(kappa=1) lives on a sphere, got the box [0, 1]^10"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--space", "torus"), "unknown space 'torus'"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--observed", "4"), "observed must be at least the 10 latents, got 4"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--dim", "0"), "dim must be a whole number of at least 1, got 0"),
+    (("table", "nowhere"), "DIR must be the folder of a run store, got 'nowhere'"),
+    (("table", "empty"), "no finished records"),
+    (("score", "nan.npy", "good.npy"), "latents must be finite, got 1 NaN or infinite of 20 values"),
+    (("score", "good.npy", "short.npy"), "same number of samples, got 20 and 5"),
+    (("score", "good.npy", "gone.npy"), "'gone.npy' does not exist"),
+    (("score", "good.npy", "file"), "'file' cannot be read"),
+    (("dance",), "No such command 'dance'"),
+    (("reproduce", "t2-01", "--color", "red"), "No such option: --color"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_bad_input_gets_one_clear_line_and_code_2(
+    identica, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "file").write_text("not an array")
+    (tmp_path / "empty").mkdir()
+    good = np.arange(20.0)
+    np.save(tmp_path / "good.npy", good)
+    np.save(tmp_path / "short.npy", good[:5])
+    np.save(tmp_path / "nan.npy", np.where(good == 3, np.nan, good))
+    done = identica(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert message in line
+
+
+def test_import_is_light() -> None:
+    heavy = "('sklearn', 'matplotlib', 'lightning_fabric', 'rich', 'scipy')"
+    script = f"import sys, identica.training; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

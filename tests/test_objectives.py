@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from identica import _streaming
+from identica._checks import InputError
+from identica._streaming import mean_log_partition
+from identica.objectives import DotProduct, InfoNCE, PowerDistance, Similarity, mean_squared_error
+
+SIMILARITIES: list[Similarity] = [DotProduct(), *(PowerDistance(alpha) for alpha in (1.0, 1.5, 2.0, 3.0, 4.0))]
+
+
+def plain_logits(similarity: Similarity, first: Tensor, second: Tensor) -> Tensor:
+    """The formula as the paper writes it, with every pair in memory."""
+    if isinstance(similarity, DotProduct):
+        return first @ second.T
+    assert isinstance(similarity, PowerDistance)
+    return -(first[:, None] - second[None]).abs().pow(similarity.alpha).sum(dim=-1)
+
+
+def points(count: int, dim: int = 4, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(count, dim, generator=generator, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES, ids=str)
+class TestInfoNCE:
+    @pytest.mark.parametrize("temperature", [1.0, 0.3])
+    @pytest.mark.parametrize("in_batch", ["anchors", "positives"])
+    def test_in_batch_loss_is_a_cross_entropy(self, similarity: Similarity, temperature: float, in_batch: str) -> None:
+        anchors, positives = points(7), points(7, seed=1)
+        logits = plain_logits(similarity, anchors, anchors if in_batch == "anchors" else positives)
+        positive = plain_logits(similarity, anchors, positives).diagonal()
+        logits = logits.diagonal_scatter(positive)  # the positive takes the place of the point itself
+        expected = cross_entropy(logits / temperature, torch.arange(7))
+        loss = InfoNCE(similarity, temperature, in_batch=in_batch)(anchors, positives)  # type: ignore[arg-type]
+        assert_same_value_and_gradient(loss, expected, (anchors, positives))
+
+    def test_separate_negatives_are_a_cross_entropy(self, similarity: Similarity) -> None:
+        anchors, positives, negatives = points(5), points(5, seed=1), points(9, seed=2)
+        positive = plain_logits(similarity, anchors, positives).diagonal()[:, None]
+        logits = torch.cat([positive, plain_logits(similarity, anchors, negatives)], dim=1)
+        expected = cross_entropy(logits, torch.zeros(5, dtype=torch.long))
+        loss = InfoNCE(similarity)(anchors, positives, negatives)
+        assert_same_value_and_gradient(loss, expected, (anchors, positives, negatives))
+
+    def test_simclr_form_leaves_the_positive_out(self, similarity: Similarity) -> None:
+        anchors, positives, negatives = points(5), points(5, seed=1), points(9, seed=2)
+        positive = plain_logits(similarity, anchors, positives).diagonal()
+        expected = (plain_logits(similarity, anchors, negatives).logsumexp(dim=1) - positive).mean()
+        loss = InfoNCE(similarity, positive_in_denominator=False)(anchors, positives, negatives)
+        assert_same_value_and_gradient(loss, expected, (anchors, positives, negatives))
+
+    def test_parts_sum_to_the_loss(self, similarity: Similarity) -> None:
+        anchors, positives = points(6), points(6, seed=1)
+        alignment, uniformity = InfoNCE(similarity).parts(anchors, positives)
+        assert torch.allclose(alignment, -plain_logits(similarity, anchors, positives).diagonal().mean())
+        assert torch.allclose(alignment + uniformity, InfoNCE(similarity)(anchors, positives))
+
+    def test_gradcheck(self, similarity: Similarity) -> None:
+        anchors, candidates = points(4, 3), points(5, 3, seed=1)
+        floor = torch.zeros(4, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(
+            lambda u, c, f: 2 * mean_log_partition(similarity, u, c, temperature=0.7, floor=f, excluded=(1,)),
+            (anchors, candidates, floor),
+        )
+
+    def test_blocks_do_not_change_the_result(self, similarity: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
+        anchors, positives = points(23), points(23, seed=1)
+        whole = InfoNCE(similarity)(anchors, positives)
+        gradients = torch.autograd.grad(whole, (anchors, positives))
+        monkeypatch.setattr(_streaming, "_BLOCK_ENTRIES", 100)
+        blocked = InfoNCE(similarity)(anchors, positives)
+        assert_same_value_and_gradient(blocked, whole, (anchors, positives), gradients)
+
+    def test_huge_logits_and_identical_points_stay_finite(self, similarity: Similarity) -> None:
+        power = similarity.alpha if isinstance(similarity, PowerDistance) else 2.0
+        far = torch.full((4, 1), 1e4 ** (1 / power))
+        spread = (far * torch.tensor([[0.0], [1.0], [-1.0], [1.0]])).requires_grad_()
+        same = torch.full((4, 3), 0.7, requires_grad=True)
+        for codes in (spread, same):
+            for objective in (InfoNCE(similarity), InfoNCE(similarity, positive_in_denominator=False)):
+                loss = objective(codes, codes.detach().flip(0))
+                (gradient,) = torch.autograd.grad(loss, codes)
+                assert torch.isfinite(loss)
+                assert torch.isfinite(gradient).all()
+
+
+def assert_same_value_and_gradient(
+    loss: Tensor, expected: Tensor, inputs: tuple[Tensor, ...], gradients: tuple[Tensor, ...] | None = None
+) -> None:
+    assert torch.allclose(loss, expected, rtol=1e-9)
+    wanted = torch.autograd.grad(expected, inputs) if gradients is None else gradients
+    for ours, theirs in zip(torch.autograd.grad(loss, inputs), wanted, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.skipif(not _streaming._can_compile("cpu"), reason="needs a C++ compiler")
+@pytest.mark.parametrize("similarity", [DotProduct(), PowerDistance(1.0), PowerDistance(3.0)], ids=str)
+def test_compiled_and_eager_blocks_agree(similarity: Similarity) -> None:
+    generator = torch.Generator().manual_seed(0)
+    anchors, candidates = torch.randn(65, 10, generator=generator), torch.randn(10, 129, generator=generator)
+    floor, excluded = torch.zeros(65), torch.tensor([0])
+    eager, compiled = (
+        _streaming._block_function(similarity, way)(anchors, candidates, floor, 1.0, excluded) for way in (False, True)
+    )
+    for ours, theirs in zip(compiled, eager, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_sixteen_bit_codes_are_summed_in_32(generator: torch.Generator) -> None:
+    codes = torch.randn(50, 4, generator=generator)
+    short = InfoNCE(PowerDistance(1.0))(codes.bfloat16(), codes.bfloat16())
+    assert short.dtype == torch.float32
+    assert float(short) == pytest.approx(float(InfoNCE(PowerDistance(1.0))(codes, codes)), abs=0.02)
+
+
+def test_mean_squared_error() -> None:
+    assert float(mean_squared_error(torch.tensor([[1.0, 2.0]]), torch.tensor([[0.0, 4.0]]))) == 2.5
+    with pytest.raises(InputError, match=r"one shape, got \[1, 2\] and \[1, 3\]"):
+        mean_squared_error(torch.zeros(1, 2), torch.zeros(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PowerDistance(0.5), "alpha must be at least 1, got 0.5"),
+        (lambda: InfoNCE(DotProduct(), temperature=0), "temperature must be a finite number above 0, got 0"),
+        (lambda: InfoNCE(DotProduct(), in_batch="all"), "unknown in_batch 'all'"),  # type: ignore[arg-type]
+        (lambda: InfoNCE(DotProduct())(torch.zeros(3, 2), torch.zeros(3, 4)), "got [3, 2] and [3, 4]"),
+        (lambda: InfoNCE(DotProduct())(torch.zeros(1, 2), torch.zeros(1, 2)), "batch of at least 2, got 1"),
+        (
+            lambda: InfoNCE(DotProduct())(torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(3, 5)),
+            "negatives must have shape [count, 2], got [3, 5]",
+        ),
+        (
+            lambda: InfoNCE(DotProduct())(torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(0, 2)),
+            "negatives must hold at least one row",
+        ),
+    ],
+)
+def test_bad_objectives_are_refused(make: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make()  # type: ignore[operator]
+    assert message in str(caught.value)
+
+
+def test_a_batch_of_identical_points_costs_the_log_of_its_size() -> None:
+    zeros = torch.zeros(8, 3)
+    assert float(InfoNCE(PowerDistance(1.0))(zeros, zeros)) == pytest.approx(math.log(8))

@@ -75,6 +75,7 @@ class TestInfoNCE:
         whole = InfoNCE(similarity)(anchors, positives)
         gradients = torch.autograd.grad(whole, (anchors, positives))
         monkeypatch.setattr(_streaming, "_BLOCK_ENTRIES", 100)
+        monkeypatch.setattr(_streaming, "_LEAST_ROWS", 1)
         blocked = InfoNCE(similarity)(anchors, positives)
         assert_same_value_and_gradient(blocked, whole, (anchors, positives), gradients)
 

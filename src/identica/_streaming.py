@@ -22,6 +22,7 @@ __all__ = ["PairwiseKernel", "mean_log_partition"]
 
 _SHORT = (torch.float16, torch.bfloat16)
 _BLOCK_ENTRIES = 1 << 18
+_LEAST_ROWS = 64
 _COMPILE_FROM_PAIRS = 1 << 18
 
 
@@ -78,7 +79,7 @@ class _MeanLogPartition(torch.autograd.Function):
         count, pairs = anchors.shape[0], anchors.shape[0] * candidates.shape[0]
         block_function = _block_function(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
         transposed = candidates.T.contiguous()
-        rows = max(1, min(count, _BLOCK_ENTRIES // candidates.shape[0]))
+        rows = max(_LEAST_ROWS, _BLOCK_ENTRIES // candidates.shape[0])
         total = anchors.new_zeros(())
         to_candidates = torch.zeros_like(transposed)
         to_anchors, to_floor = torch.empty_like(anchors), torch.empty_like(floor)
@@ -130,6 +131,8 @@ def _block_function(kernel: PairwiseKernel, compiled: bool) -> BlockFunction:
 
     if not compiled:
         return block
+    # The limit counts all similarities and dimensions of a process together, and eight are soon used up.
+    torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
     compiled_block: BlockFunction = torch.compile(block, dynamic=True)
     return compiled_block
 

@@ -80,8 +80,13 @@ class Whitening(nn.Module):
         self.register_buffer("matrix", matrix)
 
     @classmethod
-    def fit(cls, observations: Tensor) -> Whitening:
-        """Measure mean and covariance; directions without variance are left out, not blown up."""
+    def fit(cls, observations: Tensor, *, centre: bool = True) -> Whitening:
+        """Measure mean and covariance; directions without variance are left out, not blown up.
+
+        Args:
+            observations: A sample, [count, dim].
+            centre: Subtract the mean; if False, m stays 0 and only the covariance is made even.
+        """
         if observations.ndim != 2 or observations.shape[0] <= observations.shape[1]:
             raise InputError(f"observations must be [count, dim] with count above dim, got {list(observations.shape)}")
         _checks.finite("observations", observations)
@@ -91,7 +96,7 @@ class Whitening(nn.Module):
         usable = variances > variances[-1] * 1e-10
         inverse = torch.where(usable, variances.clamp_min(torch.finfo(torch.float64).tiny).rsqrt(), 0.0)
         matrix = axes @ torch.diag(inverse) @ axes.T
-        return cls(mean.to(observations.dtype), matrix.to(observations.dtype))
+        return cls((mean if centre else torch.zeros_like(mean)).to(observations.dtype), matrix.to(observations.dtype))
 
     def forward(self, observations: Tensor) -> Tensor:
         """Whitened observations."""

@@ -69,7 +69,7 @@ def test_the_paper_protocol_is_the_authors() -> None:
     protocol = make_protocol("paper", ROWS["t2-03"])
     assert protocol.widths == (100, 500, 500, 500, 500, 100)
     assert (protocol.batch_size, protocol.optimizer, protocol.learning_rate) == (6144, "adam", 1e-4)
-    assert (protocol.steps, protocol.whiten, protocol.cosine, protocol.slope) == (300_000, False, False, 0.01)
+    assert (protocol.steps, protocol.whiten, protocol.cosine, protocol.slope) == (300_000, "no", False, 0.01)
     assert make_protocol("paper", ROWS["t2-03"], supervised=True).steps == 100_000
 
 

@@ -32,7 +32,7 @@ class Protocol:
         widths: Hidden widths of the encoder.
         slope: Slope of its leaky ReLUs below zero.
         initialisation: Of its weights.
-        whiten: Whiten the observations first.
+        whiten: Make the covariance of the observations even first, with or without subtracting their mean.
         optimizer: `adam` for all parameters, or `muon` for matrices and `adam` for the rest.
         learning_rate: Of the matrices.
         bias_learning_rate: Of the biases.
@@ -50,7 +50,7 @@ class Protocol:
     widths: tuple[int, ...]
     slope: float
     initialisation: Initialisation
-    whiten: bool
+    whiten: Literal["no", "centred", "uncentred"]
     optimizer: Literal["adam", "muon"]
     learning_rate: float
     bias_learning_rate: float
@@ -85,7 +85,8 @@ class Protocol:
             generator=generator,
         )
         head = make_head(model_space, dim, self.scale_start, logarithmic=self.logarithmic_scale)
-        return Encoder(backbone, head, Whitening.fit(sample) if self.whiten else None)
+        whitening = None if self.whiten == "no" else Whitening.fit(sample, centre=self.whiten == "centred")
+        return Encoder(backbone, head, whitening)
 
     def optimizers(self, encoder: Encoder) -> list[Optimizer]:
         """Optimisers over all learnable parameters of `encoder`."""
@@ -124,7 +125,7 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         widths=tuple(dim * factor for factor in (10, 50, 50, 50, 50, 10)),
         slope=0.01,
         initialisation="torch",
-        whiten=False,
+        whiten="no",
         optimizer="adam",
         learning_rate=1e-4,
         bias_learning_rate=1e-4,
@@ -146,7 +147,7 @@ def _fast(model: Model, supervised: bool) -> Protocol:
         widths=(128,) * 5,
         slope=0.2,
         initialisation="kaiming",
-        whiten=True,
+        whiten="uncentred",
         optimizer="muon",
         learning_rate=0.02,
         bias_learning_rate=1e-3,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.process
 import os
 import signal
 import subprocess
@@ -70,7 +72,7 @@ def test_training_longer_identifies_more(runs: Path) -> None:
 
 
 def test_the_supervised_baseline_sees_the_latents(runs: Path) -> None:
-    record = execute(small_run(steps=300, supervised=True), RunStore(runs), device="cpu")
+    record = execute(small_run(steps=1000, supervised=True), RunStore(runs), device="cpu")
     assert record["kind"] == "supervised"
     assert record["mcc"] > 95
 
@@ -125,6 +127,33 @@ def test_runs_side_by_side_give_the_records_of_runs_in_turn(
         records = [(tmp_path / name / run.name / "record.json").read_bytes() for name in ("one", "two")]
         assert records[0] == records[1]
     assert {progress.name for progress in news} == {run.name for run in plan}
+
+
+def test_a_process_that_dies_is_told_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eager_environment: dict[str, str]
+) -> None:
+    monkeypatch.setattr(os, "environ", os.environ | eager_environment)
+    plan = [small_run(steps=100_000), small_run(1)]
+    killed = False
+
+    def kill(progress: Progress) -> None:
+        nonlocal killed
+        if progress.name == plan[0].name and not killed:
+            killed = True
+            (child,) = (p for p in multiprocessing.active_children() if str(p.name) == names[0])
+            os.kill(child.pid or 0, signal.SIGKILL)
+
+    names: list[str] = []
+    start = multiprocessing.process.BaseProcess.start
+
+    def note(self: multiprocessing.process.BaseProcess) -> None:
+        names.append(self.name)
+        start(self)
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", note)
+    outcomes = {outcome.run.name: outcome for outcome in LocalEngine(2, "cpu").compute(plan, RunStore(tmp_path), kill)}
+    assert outcomes[plan[0].name].error == "its process ended with code -9"
+    assert outcomes[plan[1].name].record is not None
 
 
 def test_a_diverged_run_is_told_and_leaves_no_record(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from multiprocessing.context import SpawnProcess
 from multiprocessing.queues import Queue
-from typing import Any, NamedTuple, Protocol, final
+from queue import Empty
+from typing import NamedTuple, Protocol, final
 
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import Record, RunStore
@@ -78,22 +78,48 @@ class LocalEngine:
                 yield _attempt(run, store, self.device, listen)
 
     def _side_by_side(self, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
+        """A process for each run: its peak memory is its own, and nothing leaks into the next."""
         context = multiprocessing.get_context("spawn")
-        messages: Queue[Progress | None] = context.Queue()
-        listener = threading.Thread(target=_forward, args=(messages, listen), daemon=True)
-        listener.start()
-        # A process for each run: its peak memory is its own, and nothing leaks into the next.
-        pool = ProcessPoolExecutor(
-            self.workers, mp_context=context, initializer=_start_worker, initargs=(messages,), max_tasks_per_child=1
-        )
-        futures: list[Future[Outcome]] = [pool.submit(_work, run, store, self.device) for run in runs]
+        messages: Queue[Progress | _Ended] = context.Queue()
+        waiting, active = list(reversed(runs)), dict[str, tuple[Run, SpawnProcess]]()
         try:
-            for future in as_completed(futures):
-                yield future.result()
+            while waiting or active:
+                while waiting and len(active) < self.workers:
+                    run = waiting.pop()
+                    process = context.Process(target=_work, args=(run, store, self.device, messages), daemon=True)
+                    process.start()
+                    active[run.name] = run, process
+                for ended in _receive(messages, active, listen):
+                    run, process = active.pop(ended.name)
+                    process.join()
+                    yield Outcome(run, store.load(run.name), ended.error)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            messages.put(None)
-            listener.join(timeout=5)
+            for _, process in active.values():
+                process.terminate()
+
+
+class _Ended(NamedTuple):
+    """The last message of a run's process."""
+
+    name: str
+    error: str | None
+
+
+def _receive(
+    messages: Queue[Progress | _Ended], active: Mapping[str, tuple[Run, SpawnProcess]], listen: Listen | None
+) -> Iterator[_Ended]:
+    """Pass on the next message; a process that died without a last word gets one."""
+    dead = [name for name, (_, process) in active.items() if not process.is_alive()]
+    try:
+        message = messages.get(timeout=0.5)
+    except Empty:
+        for name in dead:
+            yield _Ended(name, f"its process ended with code {active[name][1].exitcode}")
+        return
+    if isinstance(message, _Ended):
+        yield message
+    elif listen is not None:
+        listen(message)
 
 
 def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Outcome:
@@ -112,25 +138,14 @@ def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> O
         return Outcome(run, error=str(error))
 
 
-_worker: dict[str, Any] = {}
-
-
-def _start_worker(messages: Queue[Progress | None]) -> None:
+def _work(run: Run, store: RunStore, device: str, messages: Queue[Progress | _Ended]) -> None:
+    """What the process of a run does."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once and silently: the checkpoint is always whole
-    _worker["messages"], _worker["parent"] = messages, os.getppid()
+    parent = os.getppid()
 
+    def send(progress: Progress) -> None:
+        if os.getppid() != parent:  # whoever asked for this run is gone
+            os._exit(1)
+        messages.put(progress)
 
-def _work(run: Run, store: RunStore, device: str) -> Outcome:
-    return _attempt(run, store, device, _send)
-
-
-def _send(progress: Progress) -> None:
-    if os.getppid() != _worker["parent"]:  # whoever asked for this run is gone
-        os._exit(1)
-    _worker["messages"].put(progress)
-
-
-def _forward(messages: Queue[Progress | None], listen: Listen | None) -> None:
-    while (progress := messages.get()) is not None:
-        if listen is not None:
-            listen(progress)
+    messages.put(_Ended(run.name, _attempt(run, store, device, send).error))

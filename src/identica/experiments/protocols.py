@@ -142,7 +142,7 @@ def _fast(model: Model, supervised: bool) -> Protocol:
     start, rate = _fast_scale(model)
     return Protocol(
         name="fast",
-        steps=1500 if supervised else 4000,
+        steps=1500 if supervised else 3000,
         batch_size=1024,
         widths=(128,) * 5,
         slope=0.2,

@@ -24,7 +24,7 @@ from identica.metrics import linear_r2, mcc
 from identica.processes import LeakyReLUMixing, SyntheticProcess
 from identica.training import Contrastive, Report, Supervised, resolve_device, train
 
-__all__ = ["Run", "execute"]
+__all__ = ["Run", "execute", "make_process", "random_stream"]
 
 _EVALUATION_SAMPLES = 4096
 _WHITENING_SAMPLES = 16_384
@@ -84,11 +84,11 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     started = time.monotonic()
     device = resolve_device(device)
     torch.set_num_threads(run.protocol.threads or os.cpu_count() or 1)
-    process = _process(run, device)
-    latents, observations = process.labelled(_EVALUATION_SAMPLES, _stream(run.seed, "evaluation", device))
-    _, sample = process.labelled(_WHITENING_SAMPLES, _stream(run.seed, "whitening", device))
+    process = make_process(run, device)
+    latents, observations = process.labelled(_EVALUATION_SAMPLES, random_stream(run.seed, "evaluation", device))
+    _, sample = process.labelled(_WHITENING_SAMPLES, random_stream(run.seed, "whitening", device))
     protocol, dim = run.protocol, run.row.space.dim
-    encoder = protocol.encoder(run.row.model.space, dim, sample.cpu(), _stream(run.seed, "weights", "cpu")).to(device)
+    encoder = protocol.encoder(run.row.model.space, dim, sample.cpu(), random_stream(run.seed, "weights")).to(device)
     task = (
         Supervised(process, protocol.batch_size)
         if run.supervised
@@ -100,7 +100,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         task,
         protocol.optimizers(encoder),
         protocol.schedule,
-        generator=_stream(run.seed, "batches", device),
+        generator=random_stream(run.seed, "batches", device),
         device=device,
         evaluate=lambda module: _scores(latents, module(observations)),
         evaluate_every=max(1, protocol.steps // _CURVE_POINTS),
@@ -110,7 +110,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     with torch.no_grad():
         codes = encoder.eval()(observations)
     record = {
-        "row": run.row.id,
+        "row": "supervised" if run.supervised else run.row.id,  # rows share that baseline
         "kind": run.settings["kind"],
         "seed": run.seed,
         "protocol": protocol.name,
@@ -130,14 +130,15 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     return record | cost
 
 
-def _process(run: Run, device: str) -> SyntheticProcess:
+def make_process(run: Run, device: str = "cpu") -> SyntheticProcess:
+    """The process of a run: its laws, and the mixing that its seed draws."""
     row = run.row
-    mixing = LeakyReLUMixing.draw(row.space.dim, row.observed, generator=_stream(run.seed, "mixing", "cpu"))
+    mixing = LeakyReLUMixing.draw(row.space.dim, row.observed, generator=random_stream(run.seed, "mixing"))
     marginal, conditional = row.laws
     return SyntheticProcess(marginal, conditional, mixing.to(device))
 
 
-def _stream(seed: int, purpose: str, device: str) -> Generator:
+def random_stream(seed: int, purpose: str, device: str = "cpu") -> Generator:
     """Independent randomness for each purpose of a seed."""
     digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
     return Generator(device).manual_seed(int.from_bytes(digest[:4], "big"))

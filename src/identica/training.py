@@ -32,6 +32,8 @@ __all__ = [
     "train",
 ]
 
+_STEPS_BETWEEN_LOOKS = 20
+
 Curve = list[dict[str, float]]
 Evaluate = Callable[[nn.Module], Mapping[str, float]]
 Report = Callable[[int, float, Mapping[str, float]], None]
@@ -153,7 +155,7 @@ def train(
         checkpoint: File to resume from if it exists, and to save to; a run that was cut off at any point and
             started again ends exactly as one that was not.
         checkpoint_seconds: Time between saves.
-        report: Called after every step with the step, the loss and the latest scores.
+        report: Called with the step, the loss and the latest scores: after every step on the CPU, now and then elsewhere.
     """
     from lightning_fabric import Fabric
 
@@ -162,9 +164,9 @@ def train(
     state = _State(encoder, optimizers, generator)
     if checkpoint is not None and checkpoint.exists():
         state.load(checkpoint)
-    started = time.monotonic() - state.seconds
-    saved = time.monotonic()
-    scores: Mapping[str, float] = {}
+    watch = _Watch(state, schedule.steps, evaluate, evaluate_every, checkpoint, checkpoint_seconds, report)
+    # Reading the loss makes the host wait for the device.
+    look_every = 1 if fabric.device.type == "cpu" else _STEPS_BETWEEN_LOOKS
     module.train()
     while state.step < schedule.steps:
         state.set_rates(schedule.factor(state.step))
@@ -175,22 +177,55 @@ def train(
         for optimizer in wrapped:
             optimizer.step()
         state.step += 1
-        value = float(loss.detach())
-        if not math.isfinite(value):
+        if state.step % look_every == 0 or watch.is_due():
+            watch.look(module, float(loss.detach()))
+    return Trained(state.curve, watch.seconds())
+
+
+class _Watch:
+    """What happens between steps: the check for divergence, scores, progress and checkpoints."""
+
+    def __init__(
+        self,
+        state: _State,
+        steps: int,
+        evaluate: Evaluate | None,
+        evaluate_every: int,
+        checkpoint: Path | None,
+        checkpoint_seconds: float,
+        report: Report | None,
+    ) -> None:
+        self.state, self.steps, self.report = state, steps, report
+        self.evaluate, self.evaluate_every = evaluate, evaluate_every
+        self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
+        self.scores: Mapping[str, float] = {}
+        self._saved = time.monotonic()
+        self._started = self._saved - state.seconds
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def is_due(self) -> bool:
+        """Whether this step must not pass unseen: it is the last, or one to score."""
+        step = self.state.step
+        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
+
+    def look(self, module: nn.Module, loss: float) -> None:
+        state = self.state
+        if not math.isfinite(loss):
             raise DivergenceError(
-                f"the loss became {value} at step {state.step} of {schedule.steps}: lower the learning rate"
+                f"the loss became {loss} at step {state.step} of {self.steps}: lower the learning rate"
             )
-        last = state.step == schedule.steps
-        if evaluate is not None and (last or (evaluate_every and state.step % evaluate_every == 0)):
-            scores = _evaluated(module, evaluate)
-            state.curve.append({"step": state.step, "loss": value, **scores})
-        if report is not None:
-            report(state.step, value, scores)
-        if checkpoint is not None and not last and time.monotonic() - saved >= checkpoint_seconds:
-            state.seconds = time.monotonic() - started
-            state.save(checkpoint)
-            saved = time.monotonic()
-    return Trained(state.curve, time.monotonic() - started)
+        if self.evaluate is not None and self.is_due():
+            self.scores = _evaluated(module, self.evaluate)
+            state.curve.append({"step": state.step, "loss": loss, **self.scores})
+        if self.report is not None:
+            self.report(state.step, loss, self.scores)
+        overdue = time.monotonic() - self._saved >= self.checkpoint_seconds
+        if self.checkpoint is not None and overdue and state.step < self.steps:
+            state.seconds = self.seconds()
+            state.save(self.checkpoint)
+            self._saved = time.monotonic()
 
 
 def _evaluated(module: nn.Module, evaluate: Evaluate) -> Mapping[str, float]:

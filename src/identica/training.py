@@ -155,7 +155,7 @@ def train(
         checkpoint: File to resume from if it exists, and to save to; a run that was cut off at any point and
             started again ends exactly as one that was not.
         checkpoint_seconds: Time between saves.
-        report: Called with the step, the loss and the latest scores: after every step on the CPU, now and then elsewhere.
+        report: Called with the step, the loss and the latest scores; on the CPU after every step.
     """
     from lightning_fabric import Fabric
 

@@ -113,12 +113,10 @@ _HEADER = (
     "process",
     "model",
     "metric",
-    "identity paper",
-    "ours",
-    "supervised paper",
-    "ours",
-    "unsupervised paper",
-    "ours",
+    "identity, paper / ours",
+    "supervised, paper / ours",
+    "unsupervised, paper",
+    "unsupervised, ours",
     "seeds",
     "steps",
     "seconds",
@@ -127,25 +125,24 @@ _HEADER = (
 
 
 def _cells(line: Line) -> tuple[str, ...]:
-    scores = (
-        line.paper_identity,
-        line.identity,
-        line.paper_supervised,
-        line.supervised,
-        line.paper_unsupervised,
-        line.unsupervised,
-    )
     return (
         line.row,
         line.process,
         line.model,
         {"r2": "R²", "mcc": "MCC"}[line.metric],
-        *("–" if score is None else str(score) for score in scores),
+        f"{_score(line.paper_identity)} / {_score(line.identity)}",
+        f"{_score(line.paper_supervised)} / {_score(line.supervised)}",
+        _score(line.paper_unsupervised),
+        _score(line.unsupervised),
         str(line.unsupervised.seeds),
         str(line.steps),
         f"{line.seconds:.0f}",
         line.protocol,
     )
+
+
+def _score(cell: Cell | None) -> str:
+    return "–" if cell is None else str(cell)
 
 
 def _text(lines: Sequence[Line]) -> str:

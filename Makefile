@@ -16,7 +16,6 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install --quiet --constraint constraints.txt torch
 	$(PIP) install --quiet --constraint constraints.txt --editable .
 	touch $@
 
@@ -35,6 +34,9 @@ test: lint  ## lint, types and the fast tests
 
 test-slow: install-dev
 	$(BIN)/pytest -m slow
+
+bench: install  ## speed and memory against the bare encoder and a textbook loss, as a table with pass or fail
+	$(BIN)/python benchmarks/bench.py
 
 clean:
 	rm -rf $(VENV) demo runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

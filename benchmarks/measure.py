@@ -52,10 +52,14 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def in_child(script: str, *arguments: str) -> Any:
-    """Run a benchmark script in a process of its own and read the JSON object it prints."""
-    # A fixed threshold hands every large block back to the system at once, so that the resident size tells the truth.
-    environment = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+def in_child(script: str, *arguments: str, exact_memory: bool = False) -> Any:
+    """Run a benchmark script in a process of its own and read the JSON object it prints.
+
+    With `exact_memory` every large block is handed back to the system at once, so that the resident size tells the
+    truth; that costs time.
+    """
+    thresholds = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+    environment = os.environ | (thresholds if exact_memory else {})
     command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)

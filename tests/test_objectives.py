@@ -102,16 +102,20 @@ def assert_same_value_and_gradient(
 
 
 @pytest.mark.skipif(not _streaming._can_compile("cpu"), reason="needs a C++ compiler")
-@pytest.mark.parametrize("similarity", [DotProduct(), PowerDistance(1.0), PowerDistance(3.0)], ids=str)
-def test_compiled_and_eager_blocks_agree(similarity: Similarity) -> None:
+@pytest.mark.parametrize(
+    ("similarity", "dim"), [(DotProduct(), 10), (PowerDistance(1.0), 10), (PowerDistance(3.0), 20)], ids=str
+)
+def test_compiled_and_eager_blocks_agree(similarity: Similarity, dim: int, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = torch.Generator().manual_seed(0)
-    anchors, candidates = torch.randn(65, 10, generator=generator), torch.randn(10, 129, generator=generator)
-    floor, excluded = torch.zeros(65), torch.tensor([0])
-    eager, compiled = (
-        _streaming._block_function(similarity, way)(anchors, candidates, floor, 1.0, excluded) for way in (False, True)
-    )
-    for ours, theirs in zip(compiled, eager, strict=True):
-        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+    anchors, positives = (torch.rand(70, dim, generator=generator, requires_grad=True) for _ in range(2))
+    objective = InfoNCE(similarity)
+    eager = objective(anchors, positives)
+    gradients = torch.autograd.grad(eager, (anchors, positives))
+    monkeypatch.setattr(_streaming, "_COMPILE_FROM_PAIRS", 1)
+    compiled = objective(anchors, positives)
+    assert torch.allclose(compiled, eager, rtol=1e-5)
+    for ours, theirs in zip(torch.autograd.grad(compiled, (anchors, positives)), gradients, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-7)
 
 
 def test_sixteen_bit_codes_are_summed_in_32(generator: torch.Generator) -> None:

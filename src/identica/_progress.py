@@ -17,15 +17,15 @@ __all__ = ["progress_bars"]
 def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
     """A bar for each run that is under way; what the block gets is called with news of them."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
     by_name = {run.name: run for run in runs}
     tasks = {}
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=12),
+        TextColumn("{task.percentage:>3.0f}%"),
         TextColumn("{task.fields[news]}"),
         TimeRemainingColumn(),
     )

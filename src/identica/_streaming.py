@@ -12,7 +12,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -77,7 +77,7 @@ class _MeanLogPartition(torch.autograd.Function):
         excluded: tuple[int, ...],
     ) -> Tensor:
         count, pairs = anchors.shape[0], anchors.shape[0] * candidates.shape[0]
-        block_function = _block_function(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
+        stages = _stages(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
         transposed = candidates.T.contiguous()
         rows = max(_LEAST_ROWS, _BLOCK_ENTRIES // candidates.shape[0])
         total = anchors.new_zeros(())
@@ -86,13 +86,14 @@ class _MeanLogPartition(torch.autograd.Function):
         with torch.autocast(anchors.device.type, enabled=False):
             for start in range(0, count, rows):
                 part = slice(start, start + rows)
-                offsets = torch.tensor(excluded, device=anchors.device, dtype=torch.long) + start
-                log_partition, up, across, back = block_function(
-                    anchors[part], transposed, floor[part], 1 / temperature, offsets
-                )
-                total += log_partition.sum()
-                to_anchors[part], to_floor[part] = up, back
+                logits = stages.logits(anchors[part], transposed, 1 / temperature)
+                for offset in excluded:
+                    logits.diagonal(start + offset).fill_(-math.inf)
+                log_partition, weights, to_floor[part] = stages.softmax(logits, floor[part])
+                del logits
+                to_anchors[part], across = stages.pullback(anchors[part], transposed, weights, 1 / temperature)
                 to_candidates += across
+                total += log_partition.sum()
         ctx.save_for_backward(to_anchors / count, to_candidates.T / count, to_floor / count)
         return total / count
 
@@ -103,38 +104,42 @@ class _MeanLogPartition(torch.autograd.Function):
         return upstream * to_anchors, upstream * to_candidates, upstream * to_floor, None, None, None
 
 
-BlockFunction = Callable[
-    [Tensor, Tensor, Tensor, float, Tensor],
-    tuple[Tensor, Tensor, Tensor, Tensor],
-]
+class _Stages(NamedTuple):
+    """The three passes over one block of anchors against all candidates.
+
+    Kept apart on purpose: fused into one, the compiler computes the weights anew for each of the many sums they are in.
+    """
+
+    logits: Callable[[Tensor, Tensor, float], Tensor]
+    softmax: Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+    pullback: Callable[[Tensor, Tensor, Tensor, float], tuple[Tensor, Tensor]]
 
 
 @functools.cache
-def _block_function(kernel: PairwiseKernel, compiled: bool) -> BlockFunction:
-    """Value and gradients of one block of anchors against all candidates."""
+def _stages(kernel: PairwiseKernel, compiled: bool) -> _Stages:
+    def logits(anchors: Tensor, candidates: Tensor, inverse_temperature: float) -> Tensor:
+        return kernel.logits(anchors, candidates) * inverse_temperature
 
-    def block(
-        anchors: Tensor, candidates: Tensor, floor: Tensor, inverse_temperature: float, excluded: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        logits = kernel.logits(anchors, candidates) * inverse_temperature
-        row = torch.arange(logits.shape[0], device=logits.device)[:, None]
-        column = torch.arange(logits.shape[1], device=logits.device)[None, :]
-        for offset in excluded.unbind():
-            logits = torch.where(column - row == offset, -math.inf, logits)
-        peak = torch.maximum(logits.amax(dim=1), floor)
-        exponentials = (logits - peak[:, None]).exp()
-        floor_exponential = (floor - peak).exp()
-        normaliser = exponentials.sum(dim=1) + floor_exponential
-        weights = exponentials * (inverse_temperature / normaliser)[:, None]
+    def pullback(
+        anchors: Tensor, candidates: Tensor, weights: Tensor, inverse_temperature: float
+    ) -> tuple[Tensor, Tensor]:
         up, across = kernel.pullback(anchors, candidates, weights)
-        return peak + normaliser.log(), up, across, floor_exponential / normaliser
+        return up * inverse_temperature, across * inverse_temperature
 
     if not compiled:
-        return block
+        return _Stages(logits, _softmax, pullback)
     # The limit counts all similarities and dimensions of a process together, and eight are soon used up.
     torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
-    compiled_block: BlockFunction = torch.compile(block, dynamic=True)
-    return compiled_block
+    return _Stages(*(torch.compile(stage, dynamic=True) for stage in (logits, _softmax, pullback)))
+
+
+def _softmax(logits: Tensor, floor: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-partition of each row with its floor, weights of the row's entries, weight of the floor."""
+    peak = torch.maximum(logits.amax(dim=1), floor)
+    exponentials = (logits - peak[:, None]).exp()
+    floor_exponential = (floor - peak).exp()
+    normaliser = exponentials.sum(dim=1) + floor_exponential
+    return peak + normaliser.log(), exponentials / normaliser[:, None], floor_exponential / normaliser
 
 
 @functools.cache

@@ -17,6 +17,8 @@ __all__ = ["DotProduct", "InfoNCE", "InfoNCEParts", "PowerDistance", "Similarity
 
 InBatch = Literal["anchors", "positives"]
 
+_MOST_UNROLLED = 16
+
 
 class Similarity(ABC):
     """φ(u, v): large for points that are likely to be a positive pair."""
@@ -64,6 +66,8 @@ class PowerDistance(Similarity):
         return -self._power(first - second).sum(dim=1)
 
     def logits(self, anchors: Tensor, candidates: Tensor) -> Tensor:
+        if _compiler_loops_over(anchors.shape[1]):
+            return -self._power(anchors[:, None, :] - candidates.T[None]).sum(dim=2)
         # One coordinate at a time: the [b, M, d] differences never exist.
         total = self._power(anchors[:, 0, None] - candidates[0])
         for k in range(1, anchors.shape[1]):
@@ -71,6 +75,13 @@ class PowerDistance(Similarity):
         return -total
 
     def pullback(self, anchors: Tensor, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        if self.alpha == 2:
+            up = weights @ candidates.T - weights.sum(dim=1, keepdim=True) * anchors
+            across = anchors.T @ weights - weights.sum(dim=0) * candidates
+            return 2 * up, 2 * across
+        if _compiler_loops_over(anchors.shape[1]):
+            slope = self._slope(anchors[:, None, :] - candidates.T[None]) * weights[:, :, None]
+            return -slope.sum(dim=1), slope.sum(dim=0).T
         up, across = [], []
         for k in range(anchors.shape[1]):
             flow = weights * self._slope(anchors[:, k, None] - candidates[k])
@@ -97,6 +108,11 @@ class PowerDistance(Similarity):
         if self.alpha == 3:
             return 3 * difference * difference.abs()
         return self.alpha * difference.sign() * difference.abs().pow(self.alpha - 1)
+
+
+def _compiler_loops_over(dim: int) -> bool:
+    """Whether the compiler should loop over coordinates (it fuses the sum); to unroll many would take it minutes."""
+    return dim > _MOST_UNROLLED and torch.compiler.is_compiling()
 
 
 class InfoNCEParts(NamedTuple):

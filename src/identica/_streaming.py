@@ -76,6 +76,7 @@ class _MeanLogPartition(torch.autograd.Function):
         temperature: float,
         excluded: tuple[int, ...],
     ) -> Tensor:
+        anchors, candidates, floor = anchors.detach(), candidates.detach(), floor.detach()
         count, pairs = anchors.shape[0], anchors.shape[0] * candidates.shape[0]
         stages = _stages(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
         transposed = candidates.T.contiguous()
@@ -130,7 +131,8 @@ def _stages(kernel: PairwiseKernel, compiled: bool) -> _Stages:
         return _Stages(logits, _softmax, pullback)
     # The limit counts all similarities and dimensions of a process together, and eight are soon used up.
     torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
-    return _Stages(*(torch.compile(stage, dynamic=True) for stage in (logits, _softmax, pullback)))
+    fused = functools.partial(torch.compile, dynamic=True)
+    return _Stages(fused(logits), fused(_softmax), fused(pullback))
 
 
 def _softmax(logits: Tensor, floor: Tensor) -> tuple[Tensor, Tensor, Tensor]:

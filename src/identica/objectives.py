@@ -76,9 +76,9 @@ class PowerDistance(Similarity):
 
     def pullback(self, anchors: Tensor, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         if self.alpha == 2:
-            up = weights @ candidates.T - weights.sum(dim=1, keepdim=True) * anchors
-            across = anchors.T @ weights - weights.sum(dim=0) * candidates
-            return 2 * up, 2 * across
+            to_anchors = weights @ candidates.T - weights.sum(dim=1, keepdim=True) * anchors
+            to_candidates = anchors.T @ weights - weights.sum(dim=0) * candidates
+            return 2 * to_anchors, 2 * to_candidates
         if _compiler_loops_over(anchors.shape[1]):
             slope = self._slope(anchors[:, None, :] - candidates.T[None]) * weights[:, :, None]
             return -slope.sum(dim=1), slope.sum(dim=0).T

@@ -27,7 +27,7 @@ def similarity(name: str) -> Similarity:
     return DotProduct() if power is None else PowerDistance(power)
 
 
-def measure_one(name: str, batch: int, dim: int, *, textbook: bool) -> dict[str, float]:
+def measure_one(name: str, batch: int, dim: int, *, textbook: bool, memory: bool) -> dict[str, float]:
     torch.set_num_threads(os.cpu_count() or 1)
     generator = torch.Generator().manual_seed(0)
     anchors = torch.rand(batch, dim, generator=generator, requires_grad=True)
@@ -39,22 +39,23 @@ def measure_one(name: str, batch: int, dim: int, *, textbook: bool) -> dict[str,
         loss = textbook_info_nce(anchors, positives, POWERS[name]) if textbook else objective(anchors, positives)
         loss.backward()
 
-    if not textbook:  # compile on a small batch, so that the large one is not needed for it
-        small = torch.rand(600, dim)
-        objective(small, small)
-    anchors.grad = positives.grad = torch.zeros_like(anchors)
-    before = measure.resident_mb()
-    measure.forget_peak()
-    call()
-    megabytes = measure.peak_mb() - before
-    repeats = 1 if textbook or batch > 20_000 else 3
-    warmup = 0 if textbook or batch > 20_000 else 1
-    return {"seconds": measure.seconds(call, repeats=repeats, warmup=warmup), "megabytes": megabytes}
+    if memory:
+        if not textbook:
+            call()  # what compilation takes is not the loss's
+        anchors.grad = positives.grad = None
+        before = measure.resident_mb()
+        measure.forget_peak()
+        call()
+        return {"megabytes": measure.peak_mb() - before}
+    long = textbook or batch > 20_000
+    return {"seconds": measure.seconds(call, repeats=1 if long else 5, warmup=0 if long else 1)}
 
 
 def child(name: str, batch: int, dim: int = 10, *, textbook: bool = False) -> dict[str, float]:
-    extra = ["--textbook"] if textbook else []
-    return measure.in_child("loss.py", "one", "--name", name, "--batch", str(batch), "--dim", str(dim), *extra)
+    """Time and memory, each in a process of its own."""
+    words = ["one", "--name", name, "--batch", str(batch), "--dim", str(dim)] + ["--textbook"] * textbook
+    seconds = measure.in_child("loss.py", *words)
+    return seconds | measure.in_child("loss.py", *words, "--memory", exact_memory=True)
 
 
 def growth(
@@ -87,9 +88,16 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=6144)
     parser.add_argument("--dim", type=int, default=10)
     parser.add_argument("--textbook", action="store_true")
+    parser.add_argument("--memory", action="store_true")
     arguments = parser.parse_args()
     if arguments.what == "one":
-        result: object = measure_one(arguments.name, arguments.batch, arguments.dim, textbook=arguments.textbook)
+        result: object = measure_one(
+            arguments.name,
+            arguments.batch,
+            arguments.dim,
+            textbook=arguments.textbook,
+            memory=arguments.memory,
+        )
     else:
         result = {"growth": growth, "dimension": dimension, "textbook": textbook}[arguments.what]()
     print(json.dumps(result))

@@ -165,4 +165,4 @@ def _fast_scale(model: Model) -> tuple[float, float]:
     similarity = model.similarity
     if isinstance(similarity, PowerDistance):
         return (3.0, 5e-4) if similarity.alpha <= 2 else (1.5, 2e-4)
-    return 1.0, 5e-3
+    return 1.0, 1e-3

@@ -45,7 +45,8 @@ class MLP(nn.Sequential):
         sizes = [inputs, *widths, outputs]
         layers: list[nn.Module] = []
         for fan_in, fan_out in itertools.pairwise(sizes):
-            layers += [_linear(fan_in, fan_out, slope, initialisation, generator), nn.LeakyReLU(slope)]
+            # In place: the backward passes of both layers need the activations only, so one tensor is kept, not two.
+            layers += [_linear(fan_in, fan_out, slope, initialisation, generator), nn.LeakyReLU(slope, inplace=True)]
         super().__init__(*layers[:-1])
 
     @classmethod

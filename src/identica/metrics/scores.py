@@ -17,7 +17,7 @@ __all__ = ["Score", "linear_r2", "mcc"]
 
 Correlation = Literal["pearson", "spearman"]
 
-_CHANCE_DRAWS = 10
+_CHANCE_DRAWS, _CHANCE_ENTRIES = 10, 2_000_000
 
 
 @final
@@ -156,4 +156,6 @@ def _assign(table: Array) -> NDArray[np.int64]:
 
 def _chance(score: Callable[[Array], Array], shape: tuple[int, ...], seed: int) -> float:
     generator = np.random.default_rng([seed, 1])
-    return float(np.mean([score(generator.standard_normal(shape)).mean() for _ in range(_CHANCE_DRAWS)]))
+    # Large codes vary little from draw to draw, and take long.
+    draws = int(np.clip(_CHANCE_ENTRIES / np.prod(shape), 2, _CHANCE_DRAWS))
+    return float(np.mean([score(generator.standard_normal(shape)).mean() for _ in range(draws)]))

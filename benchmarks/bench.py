@@ -69,6 +69,24 @@ def _named(name: str) -> str:
     return "dot product" if name == "dot" else f"α = {name}"
 
 
+def table(done: list[Check], thresholds: dict[str, Any]) -> str:
+    """All checks with pass or fail, and when each row's score crossed the thresholds."""
+    width = max(len(check.what) for check in done)
+    lines = [
+        f"{check.what:<{width}}  {check.value:9.3f}  {check.wanted:>10}  {'pass' if check.passed else 'FAIL'}"
+        for check in done
+    ]
+    for row, reached in thresholds.items():
+        steps = ", ".join(f"{threshold} after {seconds:.0f} s" for threshold, seconds in reached["seconds"].items())
+        lines.append(f"{row}: {reached['metric'].upper()} {steps}; {reached['final']:.2f} at the end")
+    return "\n".join(lines)
+
+
+def _on(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    return f"{machine['processor']}, {machine['cores']} cores, torch {machine['torch']}."
+
+
 def plot(results: dict[str, Any], path: Path) -> None:
     import matplotlib as mpl
 
@@ -115,12 +133,9 @@ def main() -> None:
     results["checks"] = [check._asdict() for check in done]
     (arguments.out / "results.json").write_text(json.dumps(results, indent=1) + "\n")
     plot(results, arguments.out / "growth.png")
-    width = max(len(check.what) for check in done)
-    for check in done:
-        print(f"{check.what:<{width}}  {check.value:9.3f}  {check.wanted:>10}  {'pass' if check.passed else 'FAIL'}")
-    for row, reached in results["thresholds"].items():
-        steps = ", ".join(f"{threshold} after {seconds:.0f} s" for threshold, seconds in reached["seconds"].items())
-        print(f"{row}: {reached['metric'].upper()} {steps}; {reached['final']:.2f} at the end")
+    text = table(done, results["thresholds"])
+    print(text)
+    (arguments.out / "results.md").write_text(f"# Results of `make bench`\n\n{_on(results)}\n\n```\n{text}\n```\n")
     sys.exit(0 if all(check.passed for check in done) else 1)
 
 

@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -116,6 +121,23 @@ def test_compiled_and_eager_blocks_agree(similarity: Similarity, dim: int, monke
     assert torch.allclose(compiled, eager, rtol=1e-5)
     for ours, theirs in zip(torch.autograd.grad(compiled, (anchors, positives)), gradients, strict=True):
         assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-7)
+
+
+def test_a_compiler_that_does_not_work_costs_speed_only(tmp_path: Path) -> None:
+    script = """
+import warnings, torch
+from identica.objectives import InfoNCE, PowerDistance
+codes = torch.rand(600, 3, generator=torch.Generator().manual_seed(0))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    loss = float(InfoNCE(PowerDistance(1.0))(codes, codes))
+assert any("compiling the loss failed" in str(warning.message) for warning in caught), caught
+print(loss)
+"""
+    environment = os.environ | {"CXX": shutil.which("false") or "", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    codes = torch.rand(600, 3, generator=torch.Generator().manual_seed(0))
+    assert float(done.stdout) == pytest.approx(float(InfoNCE(PowerDistance(1.0))(codes, codes)), rel=1e-5)
 
 
 def test_sixteen_bit_codes_are_summed_in_32(generator: torch.Generator) -> None:

@@ -11,6 +11,7 @@ import importlib.util
 import math
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
@@ -131,8 +132,28 @@ def _stages(kernel: PairwiseKernel, compiled: bool) -> _Stages:
         return _Stages(logits, _softmax, pullback)
     # The limit counts all similarities and dimensions of a process together, and eight are soon used up.
     torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
-    fused = functools.partial(torch.compile, dynamic=True)
-    return _Stages(fused(logits), fused(_softmax), fused(pullback))
+    return _Stages(_fused(logits), _fused(_softmax), _fused(pullback))
+
+
+def _fused(stage: Callable[..., Any]) -> Callable[..., Any]:
+    """The compiled stage; the stage itself, with a warning, if the compiler turns out not to work."""
+    from torch._dynamo.exc import TorchDynamoException  # takes seconds to import
+
+    compiled = torch.compile(stage, dynamic=True)
+    works = True
+
+    def call(*arguments: Any) -> Any:
+        nonlocal works
+        if works:
+            try:
+                return compiled(*arguments)
+            except TorchDynamoException as error:
+                works = False
+                reason = str(error).strip().splitlines()[0]
+                warnings.warn(f"compiling the loss failed, so it runs two to five times slower: {reason}", stacklevel=2)
+        return stage(*arguments)
+
+    return call
 
 
 def _softmax(logits: Tensor, floor: Tensor) -> tuple[Tensor, Tensor, Tensor]:

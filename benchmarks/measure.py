@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
+from identica._machine import describe_machine
 
 
 def seconds(function: Callable[[], object], *, repeats: int = 5, warmup: int = 1) -> float:
@@ -67,20 +68,7 @@ def in_child(script: str, *arguments: str, exact_memory: bool = False) -> Any:
 
 def machine() -> dict[str, Any]:
     """What the numbers were measured on."""
-    return {
-        "processor": _processor(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
-    }
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    names = [
-        line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
-    ]
-    return names[0] if names else platform.machine()
+    return describe_machine() | {"threads": torch.get_num_threads(), "torch": torch.__version__}
 
 
 def _status(key: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import MLP, BoxHead, Encoder, RealHead, SphereHead, Whitening, make_head
+from identica.encoders import MLP, BoxHead, Encoder, RealHead, SphereHead, StandardisedHead, Whitening, make_head
 
 
 def test_the_paper_network_has_its_widths_and_slope(generator: torch.Generator) -> None:
@@ -36,6 +36,17 @@ def test_heads_map_onto_their_spaces_with_a_learnable_scale(generator: torch.Gen
         assert float(head.scale.raw.grad.abs().sum()) > 0
     assert not RealHead(3).scale.raw.requires_grad
     assert torch.allclose(RealHead(3, 2.0, learnable=True)(values), 2 * values)
+
+
+def test_standardised_codes_have_the_size_of_the_scale(generator: torch.Generator) -> None:
+    head = StandardisedHead(3, 2.0)
+    values = 5 + 7 * torch.randn(2000, 3, generator=generator)
+    for _ in range(200):
+        codes = head(values)
+    assert torch.allclose(codes.std(dim=0), torch.full((3,), 2.0), atol=0.01)
+    assert torch.allclose(head.eval()(values), codes, atol=0.05)
+    assert isinstance(make_head("unbounded", 3, standardise=True), StandardisedHead)
+    assert isinstance(make_head("unbounded", 3), RealHead)
 
 
 def test_a_linear_scale_is_the_parameter_itself() -> None:

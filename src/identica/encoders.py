@@ -13,7 +13,7 @@ from torch import Generator, Tensor, nn
 from identica import _checks
 from identica._checks import InputError
 
-__all__ = ["MLP", "BoxHead", "Encoder", "RealHead", "Scale", "SphereHead", "Whitening", "make_head"]
+__all__ = ["MLP", "BoxHead", "Encoder", "RealHead", "Scale", "SphereHead", "StandardisedHead", "Whitening", "make_head"]
 
 Initialisation = Literal["kaiming", "torch"]
 
@@ -172,12 +172,37 @@ class RealHead(nn.Module):
         return scaled
 
 
-def make_head(space: str, dim: int, start: float = 1.0, *, logarithmic: bool = True) -> nn.Module:
-    """The head onto the space a user names: `sphere`, `box` or `unbounded`."""
-    heads: dict[str, type[SphereHead] | type[BoxHead] | type[RealHead]] = {
+@final
+class StandardisedHead(nn.Module):
+    """y ↦ s · (y - m) / d, with m and d the mean and deviation of each output and a learnable scale s; unbounded.
+
+    The scale of unbounded codes is otherwise hidden in the weights, where it runs away and saturates the loss. While
+    training, m and d are those of the batch; afterwards their running averages.
+    """
+
+    def __init__(self, dim: int, start: float = 1.0, *, logarithmic: bool = True) -> None:
+        super().__init__()
+        self.dim = dim
+        self.standardise = nn.BatchNorm1d(dim, affine=False, momentum=0.05)
+        self.scale = Scale(1, start, logarithmic=logarithmic)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Unbounded points of controlled size."""
+        scaled: Tensor = self.scale() * self.standardise(values)
+        return scaled
+
+
+Head = type[SphereHead] | type[BoxHead] | type[RealHead] | type[StandardisedHead]
+
+
+def make_head(
+    space: str, dim: int, start: float = 1.0, *, logarithmic: bool = True, standardise: bool = False
+) -> nn.Module:
+    """The head onto the space a user names: `sphere`, `box` or `unbounded` (standardised or as it is)."""
+    heads: dict[str, Head] = {
         "sphere": SphereHead,
         "box": BoxHead,
-        "unbounded": RealHead,
+        "unbounded": StandardisedHead if standardise else RealHead,
     }
     return heads[_checks.choice("space", space, heads)](dim, start, logarithmic=logarithmic)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -39,6 +40,7 @@ class Protocol:
         scale_start: First value of the head's radius or bound.
         scale_learning_rate: Of the head's scale.
         logarithmic_scale: Learn the logarithm of that scale, at a constant rate.
+        standardise: Keep the scale of unbounded codes in the head, not in the weights.
         warmup: Steps of linear warm-up.
         cosine: Let the learning rate fall to zero along a cosine.
         threads: Threads of the process that trains; 0 for all cores.
@@ -57,6 +59,7 @@ class Protocol:
     scale_start: float
     scale_learning_rate: float
     logarithmic_scale: bool
+    standardise: bool
     warmup: int
     cosine: bool
     threads: int
@@ -84,7 +87,13 @@ class Protocol:
             initialisation=self.initialisation,
             generator=generator,
         )
-        head = make_head(model_space, dim, self.scale_start, logarithmic=self.logarithmic_scale)
+        head = make_head(
+            model_space,
+            dim,
+            self.scale_start,
+            logarithmic=self.logarithmic_scale,
+            standardise=self.standardise,
+        )
         whitening = None if self.whiten == "no" else Whitening.fit(sample, centre=self.whiten == "centred")
         return Encoder(backbone, head, whitening)
 
@@ -132,6 +141,7 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         scale_start=1.0,
         scale_learning_rate=1e-4,
         logarithmic_scale=False,
+        standardise=False,
         warmup=0,
         cosine=False,
         threads=0,
@@ -154,6 +164,7 @@ def _fast(model: Model, supervised: bool) -> Protocol:
         scale_start=1.0 if supervised else start,
         scale_learning_rate=rate,
         logarithmic_scale=True,
+        standardise=not supervised,
         warmup=100,
         cosine=True,
         threads=1,
@@ -164,5 +175,7 @@ def _fast_scale(model: Model) -> tuple[float, float]:
     """First value and learning rate of the head's scale: small at first, or the loss saturates and learns nothing."""
     similarity = model.similarity
     if isinstance(similarity, PowerDistance):
-        return (3.0, 5e-4) if similarity.alpha <= 2 else (1.5, 2e-4)
+        start, rate = (3.0, 5e-4) if similarity.alpha <= 2 else (1.5, 2e-4)
+        # A uniform law of unit variance has width √12: this is the width of the box.
+        return (start / math.sqrt(12) if model.space == "unbounded" else start), rate
     return 1.0, 1e-3

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import platform
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ import torch
 from torch import Generator, Tensor
 
 from identica import __version__
+from identica._machine import describe_machine, peak_memory_mb
 from identica.experiments.definition import Row, space_name
 from identica.experiments.protocols import Protocol
 from identica.experiments.store import Record, RunStore
@@ -122,8 +122,8 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     }
     cost = {
         "seconds": round(prepared + trained.seconds, 2),
-        "peak_memory_mb": _peak_memory_mb(),
-        "machine": {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "device": device},
+        "peak_memory_mb": peak_memory_mb(),
+        "machine": describe_machine() | {"device": device},
     }
     arrays = {"latents": latents, "observations": observations, "codes": codes}
     store.save(run.name, record, cost, encoder, {name: _numpy(value) for name, value in arrays.items()})
@@ -178,13 +178,3 @@ def _versions() -> dict[str, str]:
         "torch": torch.__version__,
         "numpy": np.__version__,
     }
-
-
-def _peak_memory_mb() -> float | None:
-    """Largest resident size of this process so far; unknown where the system does not count it."""
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10), 1)

@@ -18,6 +18,7 @@ import measure
 STEP_LIMITS = {"dot": 1.5, "1": 1.8, "2": 1.8, "3": 2.5}
 SPEED_UPS = {"1": 3.0, "3": 8.0}
 DOUBLED = (8192, 16384)
+COLORS = {"dot": "C0", "1": "C1", "2": "C2", "3": "C3"}
 RANGES = {"4 ± 20 %": (3.2, 4.8), "2 ± 20 %": (1.6, 2.4)}
 
 
@@ -96,11 +97,11 @@ def plot(results: dict[str, Any], path: Path) -> None:
     figure, panels = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
     for name, sizes in results["growth"].items():
         batches = [int(batch) for batch in sizes]
-        panels[0].loglog(batches, [size["seconds"] for size in sizes.values()], "o-", label=_named(name))
-        panels[1].loglog(batches, [size["megabytes"] for size in sizes.values()], "o-", label=_named(name))
+        panels[0].loglog(batches, [size["seconds"] for size in sizes.values()], "o-", color=COLORS[name])
+        panels[1].loglog(batches, [size["megabytes"] for size in sizes.values()], "o-", color=COLORS[name])
     for name, sizes in results["dimension"].items():
         dims = [int(dim) for dim in sizes]
-        panels[2].loglog(dims, list(sizes.values()), "o-", label=_named(name))
+        panels[2].loglog(dims, list(sizes.values()), "o-", color=COLORS[name], label=_named(name))
     titles = ("loss and gradient, seconds", "memory of the loss, MB", "seconds, batch 4096")
     for panel, title, label in zip(
         panels, titles, ("batch = negatives", "batch = negatives", "dimension"), strict=True
@@ -108,7 +109,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
         panel.set_title(title)
         panel.set_xlabel(label)
         panel.grid(alpha=0.3)
-    panels[0].legend()
+    panels[2].legend()
     figure.savefig(path, dpi=120)
 
 

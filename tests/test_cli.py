@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +129,22 @@ def test_bad_input_gets_one_clear_line_and_code_2(
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert message in line
+
+
+def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dict[str, str], tmp_path: Path) -> None:
+    words = ["reproduce", "t2-01", "--steps", "100000", "--json", "--out", "store"]
+    command = [sys.executable, "-m", "identica.cli", *words]
+    child = subprocess.Popen(command, env=eager_environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("store/*")) and child.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "interrupted; the same command goes on from the last checkpoint" in errors
+    assert "Traceback" not in errors
+    assert not list(tmp_path.glob("store/*/record.json"))
 
 
 def test_import_is_light() -> None:

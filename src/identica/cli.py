@@ -328,9 +328,8 @@ def main() -> None:
     except InputError as error:
         print(f"identica: {error}", file=sys.stderr)
         sys.exit(_BAD_INPUT)
-    except (KeyboardInterrupt, typer.Abort):
+    if code == _INTERRUPTED:  # typer turns Ctrl-C into this code
         print("identica: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
-        sys.exit(_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -328,7 +328,9 @@ def main() -> None:
     except InputError as error:
         print(f"identica: {error}", file=sys.stderr)
         sys.exit(_BAD_INPUT)
-    if code == _INTERRUPTED:  # typer turns Ctrl-C into this code
+    except (KeyboardInterrupt, typer.Abort):
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:  # typer itself may turn Ctrl-C into this code
         print("identica: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 

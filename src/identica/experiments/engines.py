@@ -8,9 +8,8 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from multiprocessing.queues import Queue
-from queue import Empty
 from typing import NamedTuple, Protocol, final
 
 from identica.experiments.runner import Run, execute
@@ -80,19 +79,27 @@ class LocalEngine:
     def _side_by_side(self, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
         """A process for each run: its peak memory is its own, and nothing leaks into the next."""
         context = multiprocessing.get_context("spawn")
-        messages: Queue[Progress | _Ended] = context.Queue()
-        waiting, active = list(reversed(runs)), dict[str, tuple[Run, SpawnProcess]]()
+        waiting, active = list(reversed(runs)), dict[Connection, tuple[Run, SpawnProcess]]()
         try:
             while waiting or active:
                 while waiting and len(active) < self.workers:
                     run = waiting.pop()
-                    process = context.Process(target=_work, args=(run, store, self.device, messages), daemon=True)
+                    # A pipe for each process: a shared queue stays locked if a process is killed while it writes.
+                    receiver, sender = context.Pipe(duplex=False)
+                    process = context.Process(target=_work, args=(run, store, self.device, sender), daemon=True)
                     process.start()
-                    active[run.name] = run, process
-                for ended in _receive(messages, active, listen):
-                    run, process = active.pop(ended.name)
-                    process.join()
-                    yield Outcome(run, store.load(run.name), ended.error)
+                    sender.close()
+                    active[receiver] = run, process
+                ready = wait(list(active))
+                for receiver in [connection for connection in active if connection in ready]:
+                    run, process = active[receiver]
+                    message = _next_message(receiver, process)
+                    if isinstance(message, _Ended):
+                        del active[receiver]
+                        process.join()
+                        yield Outcome(run, store.load(run.name), message.error)
+                    elif listen is not None:
+                        listen(message)
         finally:
             for _, process in active.values():
                 process.terminate()
@@ -101,25 +108,16 @@ class LocalEngine:
 class _Ended(NamedTuple):
     """The last message of a run's process."""
 
-    name: str
     error: str | None
 
 
-def _receive(
-    messages: Queue[Progress | _Ended], active: Mapping[str, tuple[Run, SpawnProcess]], listen: Listen | None
-) -> Iterator[_Ended]:
-    """Pass on the next message; a process that died without a last word gets one."""
-    dead = [name for name, (_, process) in active.items() if not process.is_alive()]
+def _next_message(receiver: Connection, process: SpawnProcess) -> Progress | _Ended:
     try:
-        message = messages.get(timeout=0.5)
-    except Empty:
-        for name in dead:
-            yield _Ended(name, f"its process ended with code {active[name][1].exitcode}")
-        return
-    if isinstance(message, _Ended):
-        yield message
-    elif listen is not None:
-        listen(message)
+        message: Progress | _Ended = receiver.recv()
+    except (EOFError, OSError):  # it died without a last word
+        process.join()
+        return _Ended(f"its process ended with code {process.exitcode}")
+    return message
 
 
 def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Outcome:
@@ -138,14 +136,10 @@ def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> O
         return Outcome(run, error=str(error))
 
 
-def _work(run: Run, store: RunStore, device: str, messages: Queue[Progress | _Ended]) -> None:
+def _work(run: Run, store: RunStore, device: str, sender: Connection) -> None:
     """What the process of a run does."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once and silently: the checkpoint is always whole
-    parent = os.getppid()
-
-    def send(progress: Progress) -> None:
-        if os.getppid() != parent:  # whoever asked for this run is gone
-            os._exit(1)
-        messages.put(progress)
-
-    messages.put(_Ended(run.name, _attempt(run, store, device, send).error))
+    try:
+        sender.send(_Ended(_attempt(run, store, device, sender.send).error))
+    except BrokenPipeError:  # whoever asked for this run is gone
+        os._exit(1)

@@ -10,7 +10,7 @@ from identica.encoders import MLP, BoxHead, Encoder, RealHead, SphereHead, Stand
 
 
 def test_the_paper_network_has_its_widths_and_slope(generator: torch.Generator) -> None:
-    network = MLP.paper(10, 10, generator=generator)
+    network = MLP(10, 10, MLP.paper_widths(10), generator=generator)
     linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
     assert [layer.out_features for layer in linear] == [100, 500, 500, 500, 500, 100, 10]
     assert {layer.negative_slope for layer in network if isinstance(layer, torch.nn.LeakyReLU)} == {0.01}

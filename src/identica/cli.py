@@ -13,6 +13,7 @@ import typer
 
 from identica import __version__, _checks
 from identica._checks import InputError
+from identica._files import replacing
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run
@@ -222,10 +223,9 @@ def _demo_report(run: Run, store: RunStore, out: Path, text: str) -> Path:
     arrays = store.codes(run.name)
     picture = out / "factors.png"
     plot_factors(arrays["latents"], arrays["codes"], picture, "recovered against true factors")
-    (out / "report.md").write_text(
-        f"# Recovered factors\n\n```\n{text}\n```\n\n![recovered against true factors]({picture.name})\n",
-        encoding="utf-8",
-    )
+    page = f"# Recovered factors\n\n```\n{text}\n```\n\n![recovered against true factors]({picture.name})\n"
+    with replacing(out / "report.md") as path:
+        path.write_text(page, encoding="utf-8")
     return picture
 
 

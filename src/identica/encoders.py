@@ -49,10 +49,10 @@ class MLP(nn.Sequential):
             layers += [_linear(fan_in, fan_out, slope, initialisation, generator), nn.LeakyReLU(slope, inplace=True)]
         super().__init__(*layers[:-1])
 
-    @classmethod
-    def paper(cls, inputs: int, outputs: int, *, generator: Generator) -> MLP:
-        """The paper's encoder: hidden widths 10N, 50N, 50N, 50N, 50N, 10N and slope 0.01."""
-        return cls(inputs, outputs, [outputs * factor for factor in (10, 50, 50, 50, 50, 10)], generator=generator)
+    @staticmethod
+    def paper_widths(dim: int) -> tuple[int, ...]:
+        """Hidden widths of the paper's encoder for N latents: 10N, 50N, 50N, 50N, 50N, 10N."""
+        return tuple(dim * factor for factor in (10, 50, 50, 50, 50, 10))
 
 
 def _linear(fan_in: int, fan_out: int, slope: float, initialisation: str, generator: Generator) -> nn.Linear:

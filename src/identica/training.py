@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from torch.optim import Optimizer
 
 from identica import _checks
 from identica._checks import InputError
+from identica._files import replacing
 from identica.objectives import InfoNCE, mean_squared_error
 from identica.processes import Process, SyntheticProcess
 
@@ -260,10 +260,9 @@ class _State:
             for parameter, entries in optimizer.state_dict()["state"].items():
                 tensors |= {f"optimizer.{index}.{parameter}.{key}": value for key, value in entries.items()}
         progress = {"step": self.step, "seconds": self.seconds, "curve": self.curve}
-        unfinished = path.with_suffix(".unfinished")
         contiguous = {name: value.detach().contiguous() for name, value in tensors.items()}
-        save_file(contiguous, unfinished, metadata={"progress": json.dumps(progress)})
-        os.replace(unfinished, path)
+        with replacing(path) as unfinished:
+            save_file(contiguous, unfinished, metadata={"progress": json.dumps(progress)})
 
     def load(self, path: Path) -> None:
         from safetensors import safe_open

@@ -131,7 +131,7 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         name="paper",
         steps=100_000 if supervised else 300_000,
         batch_size=6144,
-        widths=tuple(dim * factor for factor in (10, 50, 50, 50, 50, 10)),
+        widths=MLP.paper_widths(dim),
         slope=0.01,
         initialisation="torch",
         whiten="no",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, final
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from identica._checks import InputError
+from identica._files import replacing
 
 __all__ = ["Record", "RunStore"]
 
@@ -65,12 +65,12 @@ class RunStore:
         folder = self.root / name
         folder.mkdir(parents=True, exist_ok=True)
         weights = {key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()}
-        with _replacing(folder / _ENCODER) as path:
+        with replacing(folder / _ENCODER) as path:
             save_file(weights, path)
-        with _replacing(folder / _CODES) as path, path.open("wb") as file:
+        with replacing(folder / _CODES) as path, path.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
         for filename, content in ((_COST, cost), (_RECORD, record)):
-            with _replacing(folder / filename) as path:
+            with replacing(folder / filename) as path:
                 path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
 
@@ -78,22 +78,6 @@ class RunStore:
         """Latents, observations and codes of a finished run's evaluation."""
         with np.load(self.root / name / _CODES, allow_pickle=False) as arrays:
             return dict(arrays)
-
-
-class _replacing:  # noqa: N801
-    """Write to a temporary neighbour that takes the name only when the block ends well."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.temporary = path, path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> Path:
-        return self.temporary
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            os.replace(self.temporary, self.path)
-        else:
-            self.temporary.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> Record:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from identica._files import replacing
 from identica.metrics import mcc
 
 __all__ = ["plot_factors"]
@@ -42,6 +42,5 @@ def plot_factors(latents: Any, codes: Any, path: Path, title: str = "") -> None:
             axes.set_ylabel(f"code {code + 1}")
         figure.suptitle(title)
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}{path.suffix}")
-        figure.savefig(temporary, dpi=150)
-        os.replace(temporary, path)
+        with replacing(path) as temporary:
+            figure.savefig(temporary, dpi=150)

@@ -1,0 +1,21 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["replacing"]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Write to a temporary neighbour, which takes the name of `path` only when the block ends well."""
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -150,7 +150,7 @@ def _fused(stage: Callable[..., Any]) -> Callable[..., Any]:
             except TorchDynamoException as error:
                 works = False
                 reason = str(error).strip().splitlines()[0]
-                warnings.warn(f"compiling the loss failed, so it runs two to five times slower: {reason}", stacklevel=2)
+                warnings.warn(f"compiling the loss failed, so it runs more slowly: {reason}", stacklevel=2)
         return stage(*arguments)
 
     return call

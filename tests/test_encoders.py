@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import MLP, BoxHead, Encoder, RealHead, SphereHead, StandardisedHead, Whitening, make_head
+from identica.encoders import MLP, BoxHead, Encoder, NormalisedHead, RealHead, SphereHead, Whitening, make_head
 
 
 def test_the_paper_network_has_its_widths_and_slope(generator: torch.Generator) -> None:
@@ -38,15 +38,37 @@ def test_heads_map_onto_their_spaces_with_a_learnable_scale(generator: torch.Gen
     assert torch.allclose(RealHead(3, 2.0, learnable=True)(values), 2 * values)
 
 
-def test_standardised_codes_have_the_size_of_the_scale(generator: torch.Generator) -> None:
-    head = StandardisedHead(3, 2.0)
-    values = 5 + 7 * torch.randn(2000, 3, generator=generator)
+@pytest.mark.parametrize("order", [2.0, 5.0])
+def test_normalised_uniform_codes_are_as_wide_as_the_scale(order: float, generator: torch.Generator) -> None:
+    head = NormalisedHead(3, 2.0, order=order)
+    values = 5 + 7 * torch.rand(20_000, 3, generator=generator)
     for _ in range(200):
         codes = head(values)
-    assert torch.allclose(codes.std(dim=0), torch.full((3,), 2.0), atol=0.01)
-    assert torch.allclose(head.eval()(values), codes, atol=0.05)
-    assert isinstance(make_head("unbounded", 3, standardise=True), StandardisedHead)
+    assert torch.allclose(codes.max(dim=0).values - codes.min(dim=0).values, torch.full((3,), 2.0), atol=0.03)
+    assert torch.allclose(head.eval()(values), codes, atol=0.01)
+
+
+def test_high_orders_fix_the_range_and_order_two_the_deviation(generator: torch.Generator) -> None:
+    normal, uniform = torch.randn(20_000, 1, generator=generator), torch.rand(20_000, 1, generator=generator)
+
+    def spread(values: torch.Tensor, order: float) -> float:
+        return float(NormalisedHead(1, order=order)(values).detach().std())
+
+    assert spread(normal, 2.0) == pytest.approx(spread(uniform, 2.0), rel=0.01)
+    assert spread(normal, 5.0) < 0.9 * spread(uniform, 5.0)
+
+
+def test_normalised_heads_stand_for_boxes_and_unbounded_spaces() -> None:
+    for space, order in (("box", 5.0), ("unbounded", 2.0)):
+        head = make_head(space, 3, normalised=True)
+        assert isinstance(head, NormalisedHead)
+        assert head.order == order
     assert isinstance(make_head("unbounded", 3), RealHead)
+    assert isinstance(make_head("sphere", 3, normalised=True), SphereHead)
+
+
+def test_constant_outputs_are_normalised_without_division_by_zero() -> None:
+    assert torch.isfinite(NormalisedHead(2, order=5.0)(torch.ones(10, 2))).all()
 
 
 def test_a_linear_scale_is_the_parameter_itself() -> None:

@@ -61,6 +61,17 @@ class TestInfoNCE:
         loss = InfoNCE(similarity, positive_in_denominator=False)(anchors, positives, negatives)
         assert_same_value_and_gradient(loss, expected, (anchors, positives, negatives))
 
+    @pytest.mark.parametrize("with_positive", [True, False])
+    def test_the_anchor_can_be_one_of_its_negatives(self, similarity: Similarity, with_positive: bool) -> None:
+        anchors, positives, negatives = points(5), points(5, seed=1), points(9, seed=2)
+        positive = plain_logits(similarity, anchors, positives).diagonal()[:, None]
+        own = plain_logits(similarity, anchors, anchors).diagonal()[:, None] + 0.7 * math.log(0.3)
+        terms = [own, plain_logits(similarity, anchors, negatives), *([positive] if with_positive else [])]
+        expected = (torch.cat(terms, dim=1) / 0.7).logsumexp(dim=1).mean() - positive.mean() / 0.7
+        objective = InfoNCE(similarity, 0.7, positive_in_denominator=with_positive, anchor_weight=0.3)
+        loss = objective(anchors, positives, negatives)
+        assert_same_value_and_gradient(loss, expected, (anchors, positives, negatives))
+
     def test_parts_sum_to_the_loss(self, similarity: Similarity) -> None:
         anchors, positives = points(6), points(6, seed=1)
         alignment, uniformity = InfoNCE(similarity).parts(anchors, positives)
@@ -90,7 +101,8 @@ class TestInfoNCE:
         spread = (far * torch.tensor([[0.0], [1.0], [-1.0], [1.0]])).requires_grad_()
         same = torch.full((4, 3), 0.7, requires_grad=True)
         for codes in (spread, same):
-            for objective in (InfoNCE(similarity), InfoNCE(similarity, positive_in_denominator=False)):
+            for options in ({}, {"positive_in_denominator": False}, {"anchor_weight": 0.02}):
+                objective = InfoNCE(similarity, **options)
                 loss = objective(codes, codes.detach().flip(0))
                 (gradient,) = torch.autograd.grad(loss, codes)
                 assert torch.isfinite(loss)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "positive"]
+__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "not_negative", "positive"]
 
 
 class InputError(ValueError):
@@ -20,6 +20,13 @@ def positive(name: str, value: float) -> float:
     """Return `value` if it is a finite number above zero."""
     if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above 0, got {value!r}")
+    return float(value)
+
+
+def not_negative(name: str, value: float) -> float:
+    """Return `value` if it is zero or a finite number above it."""
+    if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
+        raise InputError(f"{name} must be 0 or a finite number above it, got {value!r}")
     return float(value)
 
 

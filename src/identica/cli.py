@@ -140,12 +140,19 @@ def table(
     style: Annotated[str, typer.Option("--format", help="text, markdown, latex or json.")] = "text",
 ) -> None:
     """Print paper against ours from stored records."""
-    from identica.experiments import RunStore
     from identica.report import make_table
 
-    if not folder.is_dir():
-        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
-    print(make_table(RunStore(folder).records(), style))
+    print(make_table(_existing_store(folder).records(), style))
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run store.")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Folder for the copies.")],
+) -> None:
+    """Copy the records of a store without codes and weights: small files, made to be published."""
+    copied = _existing_store(folder).export(target)
+    print(f"{copied} records in {target}; `identica table {target}` shows them")
 
 
 @app.command()
@@ -305,6 +312,14 @@ def _collect(
     if failures:
         raise typer.Exit(_FAILED)
     return records
+
+
+def _existing_store(folder: Path) -> RunStore:
+    from identica.experiments import RunStore
+
+    if not folder.is_dir():
+        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
+    return RunStore(folder)
 
 
 def _load_array(name: str, path: Path) -> Any:

@@ -13,9 +13,12 @@ from torch import Generator, Tensor, nn
 from identica import _checks
 from identica._checks import InputError
 
-__all__ = ["MLP", "BoxHead", "Encoder", "RealHead", "Scale", "SphereHead", "StandardisedHead", "Whitening", "make_head"]
+__all__ = ["MLP", "BoxHead", "Encoder", "NormalisedHead", "RealHead", "Scale", "SphereHead", "Whitening", "make_head"]
 
 Initialisation = Literal["kaiming", "torch"]
+
+_ORDERS = {"unbounded": 2.0, "box": 5.0}
+_SMALLEST_WIDTH = 1e-6
 
 
 @final
@@ -173,38 +176,68 @@ class RealHead(nn.Module):
 
 
 @final
-class StandardisedHead(nn.Module):
-    """y ↦ s · (y - m) / d, with m and d the mean and deviation of each output and a learnable scale s; unbounded.
+class NormalisedHead(nn.Module):
+    """y ↦ s · (y - m) / w, with m the mean and w the width of each output, and a learnable scale s.
 
-    The scale of unbounded codes is otherwise hidden in the weights, where it runs away and saturates the loss. While
-    training, m and d are those of the batch; afterwards their running averages.
+    The width is w = 2 ((p + 1) E|y - m|^p)^(1/p): for a uniform law its full width, whatever p. With p = 2 codes are
+    standardised and their shape is free: an unbounded space whose scale stands in s, not in the weights, where it
+    would run away and saturate the loss. The higher p, the more it is the range that is fixed: p = 5 makes a soft box,
+    that favours codes that are uniform over it without the flat ends of a sigmoid. While training, m and w are those of
+    the batch; afterwards their running averages.
+
+    Args:
+        dim: Number of codes.
+        start: First value of s.
+        order: p.
+        logarithmic: Learn log s instead of s.
+        momentum: Weight of the latest batch in the running averages.
     """
 
-    def __init__(self, dim: int, start: float = 1.0, *, logarithmic: bool = True) -> None:
+    mean: Tensor
+    width: Tensor
+
+    def __init__(
+        self, dim: int, start: float = 1.0, *, order: float, logarithmic: bool = True, momentum: float = 0.05
+    ) -> None:
         super().__init__()
-        self.dim = dim
-        self.standardise = nn.BatchNorm1d(dim, affine=False, momentum=0.05)
+        _checks.positive("order", order)
+        self.dim, self.order, self.momentum = dim, order, momentum
         self.scale = Scale(1, start, logarithmic=logarithmic)
+        self.register_buffer("mean", torch.zeros(dim))
+        self.register_buffer("width", torch.ones(dim))
 
     def forward(self, values: Tensor) -> Tensor:
-        """Unbounded points of controlled size."""
-        scaled: Tensor = self.scale() * self.standardise(values)
+        """Points of controlled size."""
+        if self.training:
+            mean, width = self._measure(values)
+            with torch.no_grad():
+                self.mean.lerp_(mean, self.momentum)
+                self.width.lerp_(width, self.momentum)
+        else:
+            mean, width = self.mean, self.width
+        scaled: Tensor = self.scale() * (values - mean) / width
         return scaled
 
-
-Head = type[SphereHead] | type[BoxHead] | type[RealHead] | type[StandardisedHead]
+    def _measure(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        mean = values.mean(dim=0)
+        moment = (values - mean).abs().pow(self.order).mean(dim=0)
+        width = 2 * ((self.order + 1) * moment).pow(1 / self.order)
+        return mean, width.clamp_min(_SMALLEST_WIDTH)
 
 
 def make_head(
-    space: str, dim: int, start: float = 1.0, *, logarithmic: bool = True, standardise: bool = False
+    space: str, dim: int, start: float = 1.0, *, logarithmic: bool = True, normalised: bool = False
 ) -> nn.Module:
-    """The head onto the space a user names: `sphere`, `box` or `unbounded` (standardised or as it is)."""
-    heads: dict[str, Head] = {
+    """The head onto the space a user names: `sphere`, `box` or `unbounded`; the last two by bounds or by moments."""
+    _checks.choice("space", space, ("sphere", "box", "unbounded"))
+    if normalised and space != "sphere":
+        return NormalisedHead(dim, start, order=_ORDERS[space], logarithmic=logarithmic)
+    heads: dict[str, type[SphereHead] | type[BoxHead] | type[RealHead]] = {
         "sphere": SphereHead,
         "box": BoxHead,
-        "unbounded": StandardisedHead if standardise else RealHead,
+        "unbounded": RealHead,
     }
-    return heads[_checks.choice("space", space, heads)](dim, start, logarithmic=logarithmic)
+    return heads[space](dim, start, logarithmic=logarithmic)
 
 
 @final

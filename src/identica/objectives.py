@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, final
@@ -131,6 +132,9 @@ class InfoNCE:
         similarity: φ.
         temperature: τ.
         positive_in_denominator: Keep the first term of the sum (Eq. 1), or leave it out (SimCLR form).
+        anchor_weight: Add this much of exp φ(u, u)/τ to the sum, as if a part of the anchor were one of its own
+            negatives. The loss then gains nothing from a kernel too narrow for the negatives to resolve, so that a
+            learnt scale of the codes settles by itself; without the positive, alignment keeps its full pull.
         in_batch: Where negatives come from if none are given: every other anchor, or every other positive.
 
     Example:
@@ -142,10 +146,12 @@ class InfoNCE:
     similarity: Similarity
     temperature: float = 1.0
     positive_in_denominator: bool = True
+    anchor_weight: float = 0.0
     in_batch: InBatch = "anchors"
 
     def __post_init__(self) -> None:
         _checks.positive("temperature", self.temperature)
+        _checks.not_negative("anchor_weight", self.anchor_weight)
         _checks.choice("in_batch", self.in_batch, ("anchors", "positives"))
 
     def __call__(self, anchors: Tensor, positives: Tensor, negatives: Tensor | None = None) -> Tensor:
@@ -163,10 +169,18 @@ class InfoNCE:
             anchors,
             candidates,
             temperature=self.temperature,
-            floor=positive if self.positive_in_denominator else None,
+            floor=self._floor(anchors, positive),
             excluded=(0,) if negatives is None else (),
         )
         return InfoNCEParts(-positive.mean(), uniformity)
+
+    def _floor(self, anchors: Tensor, positive: Tensor) -> Tensor | None:
+        """Logits of the terms beside the negatives: one of the positive, one of the anchor, both or none."""
+        floor = positive if self.positive_in_denominator else None
+        if self.anchor_weight == 0:
+            return floor
+        own = self.similarity.paired(anchors, anchors) / self.temperature + math.log(self.anchor_weight)
+        return own if floor is None else torch.logaddexp(floor, own)
 
     def _check(self, anchors: Tensor, positives: Tensor, negatives: Tensor | None) -> None:
         if anchors.ndim != 2 or anchors.shape != positives.shape:

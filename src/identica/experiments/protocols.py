@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -12,13 +11,16 @@ from torch.optim import Adam, Optimizer
 from identica import _checks
 from identica.encoders import MLP, Encoder, Initialisation, Scale, Whitening, make_head
 from identica.experiments.definition import Model, Row
-from identica.objectives import InfoNCE, PowerDistance
+from identica.objectives import InBatch, InfoNCE, PowerDistance, Similarity
 from identica.optimizers import Muon
 from identica.training import Schedule
 
 __all__ = ["PROTOCOLS", "Protocol", "make_protocol"]
 
 PROTOCOLS = ("fast", "paper")
+
+# Mean of δ between unrelated codes when `fast` starts.
+_FIRST_MEAN_DISTANCE = 12.0
 
 
 @final
@@ -40,7 +42,10 @@ class Protocol:
         scale_start: First value of the head's radius or bound.
         scale_learning_rate: Of the head's scale.
         logarithmic_scale: Learn the logarithm of that scale, at a constant rate.
-        standardise: Keep the scale of unbounded codes in the head, not in the weights.
+        normalise_codes: Keep the scale of codes in the head, by their moments instead of by bounds.
+        positive_in_denominator: As `InfoNCE` has it.
+        anchor_weight: As `InfoNCE` has it.
+        in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
         warmup: Steps of linear warm-up.
         cosine: Let the learning rate fall to zero along a cosine.
         threads: Threads of the process that trains; 0 for all cores.
@@ -59,7 +64,10 @@ class Protocol:
     scale_start: float
     scale_learning_rate: float
     logarithmic_scale: bool
-    standardise: bool
+    normalise_codes: bool
+    positive_in_denominator: bool
+    anchor_weight: float
+    in_batch: InBatch
     warmup: int
     cosine: bool
     threads: int
@@ -74,8 +82,13 @@ class Protocol:
         return Schedule(self.steps, self.warmup, self.cosine)
 
     def objective(self, model: Model) -> InfoNCE:
-        """InfoNCE with the model's similarity, τ = 1 and the batch's other anchors as negatives."""
-        return InfoNCE(model.similarity)
+        """InfoNCE with the model's similarity, τ = 1 and negatives from the batch."""
+        return InfoNCE(
+            model.similarity,
+            positive_in_denominator=self.positive_in_denominator,
+            anchor_weight=self.anchor_weight,
+            in_batch=self.in_batch,
+        )
 
     def encoder(self, model_space: str, dim: int, sample: Tensor, generator: Generator) -> Encoder:
         """An encoder from observations like `sample` to `dim` codes in the model's space."""
@@ -92,7 +105,7 @@ class Protocol:
             dim,
             self.scale_start,
             logarithmic=self.logarithmic_scale,
-            standardise=self.standardise,
+            normalised=self.normalise_codes,
         )
         whitening = None if self.whiten == "no" else Whitening.fit(sample, centre=self.whiten == "centred")
         return Encoder(backbone, head, whitening)
@@ -123,7 +136,7 @@ def _nonempty(groups: list[dict[str, object]]) -> list[dict[str, object]]:
 def make_protocol(name: str, row: Row, *, supervised: bool = False) -> Protocol:
     """The protocol of that name for a row; `fast` looks at the model's space and α alone."""
     _checks.choice("protocol", name, PROTOCOLS)
-    return _paper(row.space.dim, supervised) if name == "paper" else _fast(row.model, supervised)
+    return _paper(row.space.dim, supervised) if name == "paper" else _fast(row.model, row.space.dim, supervised)
 
 
 def _paper(dim: int, supervised: bool) -> Protocol:
@@ -141,41 +154,50 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         scale_start=1.0,
         scale_learning_rate=1e-4,
         logarithmic_scale=False,
-        standardise=False,
+        normalise_codes=False,
+        positive_in_denominator=True,
+        anchor_weight=0.0,
+        in_batch="anchors",
         warmup=0,
         cosine=False,
         threads=0,
     )
 
 
-def _fast(model: Model, supervised: bool) -> Protocol:
-    start, rate = _fast_scale(model)
+def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
     return Protocol(
         name="fast",
-        steps=1500 if supervised else 3000,
+        steps=1500 if supervised else _fast_steps(model.similarity),
         batch_size=1024,
-        widths=(128,) * 5,
+        widths=(max(64, 6 * dim),) * 2,
         slope=0.2,
         initialisation="kaiming",
         whiten="uncentred",
         optimizer="muon",
         learning_rate=0.02,
         bias_learning_rate=1e-3,
-        scale_start=1.0 if supervised else start,
-        scale_learning_rate=rate,
+        scale_start=1.0 if supervised else _fast_scale(model.similarity, dim),
+        scale_learning_rate=1e-3,
         logarithmic_scale=True,
-        standardise=not supervised,
+        normalise_codes=not supervised,
+        positive_in_denominator=False,
+        anchor_weight=0.02,
+        in_batch="positives",
         warmup=100,
         cosine=True,
         threads=1,
     )
 
 
-def _fast_scale(model: Model) -> tuple[float, float]:
-    """First value and learning rate of the head's scale: small at first, or the loss saturates and learns nothing."""
-    similarity = model.similarity
-    if isinstance(similarity, PowerDistance):
-        start, rate = (3.0, 5e-4) if similarity.alpha <= 2 else (1.5, 2e-4)
-        # A uniform law of unit variance has width √12: this is the width of the box.
-        return (start / math.sqrt(12) if model.space == "unbounded" else start), rate
-    return 1.0, 1e-3
+def _fast_steps(similarity: Similarity) -> int:
+    """More on a sphere, where pairs may be so wide apart that each one tells little."""
+    return 4000 if isinstance(similarity, PowerDistance) else 12_000
+
+
+def _fast_scale(similarity: Similarity, dim: int) -> float:
+    """First width of the codes or radius of their sphere: a larger one saturates the loss."""
+    if not isinstance(similarity, PowerDistance):
+        return 1.0
+    alpha = similarity.alpha
+    # Two independent points that are uniform on [0, 1] differ by E|t|^α = 2 / ((α + 1)(α + 2)).
+    return float((_FIRST_MEAN_DISTANCE / dim * (alpha + 1) * (alpha + 2) / 2) ** (1 / alpha))

@@ -79,6 +79,17 @@ class RunStore:
         with np.load(self.root / name / _CODES, allow_pickle=False) as arrays:
             return dict(arrays)
 
+    def export(self, target: Path) -> int:
+        """Copy the records and costs of all finished runs, without codes and weights, into another store."""
+        folders = [path.parent for path in sorted(self.root.glob(f"*/{_RECORD}"))]
+        for folder in folders:
+            copied = Path(target) / folder.name
+            copied.mkdir(parents=True, exist_ok=True)
+            for filename in (_COST, _RECORD):
+                with replacing(copied / filename) as unfinished:
+                    unfinished.write_bytes((folder / filename).read_bytes())
+        return len(folders)
+
 
 def _read(path: Path) -> Record:
     try:

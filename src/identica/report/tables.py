@@ -10,7 +10,7 @@ from typing import final
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Reference
+from identica.experiments.definition import Metric, Reference
 from identica.experiments.paper import ROWS
 from identica.experiments.store import Record
 
@@ -47,6 +47,8 @@ class Line:
     supervised: Cell | None
     paper_unsupervised: Cell | None
     unsupervised: Cell
+    other_metric: str
+    other: Cell
     seconds: float
 
 
@@ -95,6 +97,8 @@ def _line(records: Sequence[Record], baselines: Sequence[Record]) -> Line:
         supervised=_measured(supervised, metric) if supervised else None,
         paper_unsupervised=_published(row and row.unsupervised),
         unsupervised=_measured(records, metric),
+        other_metric=_OTHER[metric],
+        other=_measured(records, _OTHER[metric]),
         seconds=mean(record["seconds"] for record in records),
     )
 
@@ -108,6 +112,9 @@ def _measured(records: Sequence[Record], key: str) -> Cell:
     return Cell(mean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 
+_OTHER: dict[str, Metric] = {"r2": "mcc", "mcc": "r2"}
+_SYMBOLS = {"r2": "R²", "mcc": "MCC"}
+
 _HEADER = (
     "row",
     "process",
@@ -117,6 +124,7 @@ _HEADER = (
     "supervised, paper / ours",
     "unsupervised, paper",
     "unsupervised, ours",
+    "other score, ours",
     "seeds",
     "steps",
     "seconds",
@@ -129,11 +137,12 @@ def _cells(line: Line) -> tuple[str, ...]:
         line.row,
         line.process,
         line.model,
-        {"r2": "R²", "mcc": "MCC"}[line.metric],
+        _SYMBOLS[line.metric],
         f"{_score(line.paper_identity)} / {_score(line.identity)}",
         f"{_score(line.paper_supervised)} / {_score(line.supervised)}",
         _score(line.paper_unsupervised),
         _score(line.unsupervised),
+        f"{_SYMBOLS[line.other_metric]} {_score(line.other)}",
         str(line.unsupervised.seeds),
         str(line.steps),
         f"{line.seconds:.0f}",

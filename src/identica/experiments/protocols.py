@@ -181,7 +181,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         logarithmic_scale=True,
         normalise_codes=not supervised,
         positive_in_denominator=False,
-        anchor_weight=0.02,
+        anchor_weight=0.001,
         in_batch="positives",
         warmup=100,
         cosine=True,
@@ -191,7 +191,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
 
 def _fast_steps(similarity: Similarity) -> int:
     """More on a sphere, where pairs may be so wide apart that each one tells little."""
-    return 4000 if isinstance(similarity, PowerDistance) else 12_000
+    return 5000 if isinstance(similarity, PowerDistance) else 12_000
 
 
 def _fast_scale(similarity: Similarity, dim: int) -> float:

@@ -1,0 +1,170 @@
+"""Does each part of the fast protocol earn its place? Score against seconds with it and without it.
+
+python benchmarks/recipe.py [--rows t1-05 t2-01 …] [--steps 4000] [--out docs/recipe] [--store runs/recipe]
+
+Every part is taken out (or replaced by what it replaced) alone, two runs at a time, into a resumable store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from identica._checks import at_least_one
+from identica._files import replacing
+from identica._machine import describe_machine
+from identica._progress import progress_bars
+from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows, make_protocol
+from identica.experiments.protocols import Protocol
+from identica.experiments.store import Record
+
+ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02", "t2-03")
+WHOLE = "fast"
+SHORTFALL = 0.3
+
+
+class Part(NamedTuple):
+    """What is put in the place of a part of the recipe."""
+
+    name: str
+    changes: dict[str, Any]
+    spaces: tuple[str, ...] = ("sphere", "box", "unbounded")
+
+
+PARTS = (
+    Part(WHOLE, {}),
+    Part("Eq. 1's denominator, no weight on the anchor", {"positive_in_denominator": True, "anchor_weight": 0.0}),
+    Part("sigmoid bounds or raw codes, no moments", {"normalise_codes": False}, ("box", "unbounded")),
+    Part("other anchors as negatives", {"in_batch": "anchors"}),
+    Part("no whitening", {"whiten": "no"}),
+    Part("whitening with the mean subtracted", {"whiten": "centred"}),
+    Part("Adam at 3e-3, no Muon", {"optimizer": "adam", "learning_rate": 3e-3}),
+    Part("five layers of 128, not two of 64", {"widths": (128,) * 5}),
+    Part("constant learning rate", {"cosine": False}),
+)
+
+
+def without(part: Part, protocol: Protocol) -> Protocol:
+    return replace(protocol, **part.changes)
+
+
+def plan(rows: Sequence[str], steps: int | None) -> dict[tuple[str, str], Run]:
+    """The runs of the table, by row and part."""
+    runs = {}
+    for row in find_rows(rows):
+        protocol = make_protocol("fast", row)
+        protocol = protocol if steps is None else protocol.with_steps(steps)
+        for part in PARTS:
+            if row.model.space in part.spaces:
+                runs[row.id, part.name] = Run(row, 0, without(part, protocol))
+    return runs
+
+
+def compute(runs: dict[tuple[str, str], Run], store: RunStore, workers: int) -> dict[tuple[str, str], Record | str]:
+    """Records, or the reason why there is none: a part may be what keeps training from diverging."""
+    done: dict[str, Record | str] = {}
+    every = list(runs.values())
+    with progress_bars(every) as listen:
+        for outcome in LocalEngine(workers, "cpu").compute(every, store, listen):
+            done[outcome.run.name] = outcome.record if outcome.record is not None else str(outcome.error)
+    return {key: done[run.name] for key, run in runs.items()}
+
+
+def metric(row: str) -> str:
+    return ROWS[row].metric
+
+
+def markdown(results: dict[tuple[str, str], Record | str]) -> str:
+    """A table with a line for each part and a column for each row: score, and seconds."""
+    rows = list(dict.fromkeys(row for row, _ in results))
+    names = {"r2": "R²", "mcc": "MCC"}
+    lines = [
+        "| in its place | " + " | ".join(f"{row}, {names[metric(row)]} (s)" for row in rows) + " |",
+        "| --- |" + " --- |" * len(rows),
+    ]
+    for part in PARTS:
+        cells = [cell(results, row, part.name) for row in rows]
+        lines.append(f"| {part.name} | " + " | ".join(cells) + " |")
+    published = [ROWS[row].unsupervised for row in rows]
+    lines.append(
+        "| *paper* | " + " | ".join("–" if score is None else f"{score.mean:.2f}" for score in published) + " |"
+    )
+    return "\n".join(lines)
+
+
+def cell(results: dict[tuple[str, str], Record | str], row: str, part: str) -> str:
+    found = results.get((row, part))
+    if found is None:
+        return "–"
+    if isinstance(found, str):
+        return "diverged"
+    score = found[metric(row)]
+    whole = results[row, WHOLE]
+    worse = not isinstance(whole, str) and score < whole[metric(row)] - SHORTFALL
+    text = f"**{score:.2f}**" if worse else f"{score:.2f}"
+    return f"{text} ({found['seconds']:.0f})"
+
+
+def draw(results: dict[tuple[str, str], Record | str], path: Path) -> None:
+    """Distance to a perfect score against seconds, a panel for each row and a line for each part."""
+    from matplotlib.figure import Figure
+
+    rows = list(dict.fromkeys(row for row, _ in results))
+    figure = Figure(figsize=(4.2 * len(rows) / 2, 7.5), layout="constrained")
+    grid = figure.subplots(2, -(-len(rows) // 2), squeeze=False).flat
+    for axes, row in zip(grid, rows, strict=False):
+        for index, part in enumerate(PARTS):
+            found = results.get((row, part.name))
+            if found is None or isinstance(found, str):
+                continue
+            seconds = [point["step"] * found["seconds"] / found["steps"] for point in found["curve"]]
+            missing = [max(100 - point[metric(row)], 1e-2) for point in found["curve"]]
+            style = {"color": "black", "linewidth": 2.5} if part.name == WHOLE else {"color": f"C{index}"}
+            axes.plot(seconds, missing, label=part.name, **style)  # type: ignore[arg-type]
+        axes.set(yscale="log", xlabel="seconds on one core", ylabel=f"100 - {metric(row).upper()}", title=row)
+        published = ROWS[row].unsupervised
+        if published is not None:
+            axes.axhline(100 - published.mean, color="grey", linestyle="--", label="paper")
+    figure.legend(*next(iter(figure.axes)).get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="+", default=ROWS_OF_THE_PAGE)
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("docs/recipe"))
+    parser.add_argument("--store", type=Path, default=Path("runs/recipe"))
+    options = parser.parse_args()
+    store = RunStore(options.store)
+    results = compute(plan(options.rows, options.steps), store, at_least_one("--workers", options.workers))
+    options.out.mkdir(parents=True, exist_ok=True)
+    written = {
+        "machine": describe_machine(),
+        "results": [
+            {"row": row, "part": part, **_small(found)}  # curves and scores, no settings
+            for (row, part), found in results.items()
+        ],
+    }
+    with replacing(options.out / "ablation.json") as path:
+        path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    with replacing(options.out / "ablation.md") as path:
+        path.write_text(markdown(results) + "\n", encoding="utf-8")
+    draw(results, options.out / "ablation.png")
+    print(markdown(results))
+
+
+def _small(found: Record | str) -> dict[str, Any]:
+    if isinstance(found, str):
+        return {"error": found}
+    return {key: found[key] for key in ("r2", "mcc", "seconds", "steps", "curve")}
+
+
+if __name__ == "__main__":
+    main()

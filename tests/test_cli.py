@@ -43,6 +43,9 @@ def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path:
     table = identica("table", "store", "--format", "markdown")
     assert "98.62 ± 0.05" in table.stdout
     assert f"{record['mcc']:.2f}" in table.stdout
+    assert "1 records in published" in identica("export", "store", "published").stdout
+    assert identica("table", "published", "--format", "markdown").stdout == table.stdout
+    assert sorted(path.name for path in tmp_path.glob("published/*/*")) == ["cost.json", "record.json"]
 
 
 def test_the_paper_protocol_runs_any_row(identica) -> None:  # type: ignore[no-untyped-def]
@@ -103,6 +106,7 @@ BAD = [
     ((*OWN, "--conditional", "laplace(scale=1)", "--dim", "0"), "dim must be a whole number of at least 1, got 0"),
     (("table", "nowhere"), "DIR must be the folder of a run store, got 'nowhere'"),
     (("table", "empty"), "no finished records"),
+    (("export", "nowhere", "copies"), "DIR must be the folder of a run store, got 'nowhere'"),
     (("score", "nan.npy", "good.npy"), "latents must be finite, got 1 NaN or infinite of 20 values"),
     (("score", "good.npy", "short.npy"), "same number of samples, got 20 and 5"),
     (("score", "good.npy", "gone.npy"), "'gone.npy' does not exist"),

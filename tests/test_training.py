@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,16 @@ def test_devices() -> None:
     assert resolve_device("cpu") == "cpu"
     with pytest.raises(InputError, match=r"device 'tpu' is not available here: allowed: auto, .*cpu"):
         resolve_device("tpu")
+
+
+def test_a_first_objective_takes_its_part_of_the_steps() -> None:
+    setup = Setup()
+    assert isinstance(setup.task, Contrastive)
+    first = InfoNCE(PowerDistance(2.0))
+    task = replace(setup.task, first_objective=first, first_until=0.5)
+
+    def loss(chosen: Contrastive, progress: float) -> float:
+        return float(chosen.loss(setup.encoder, torch.Generator().manual_seed(3), progress).detach())
+
+    assert loss(task, 0.49) == loss(replace(setup.task, objective=first), 0.0)
+    assert loss(task, 0.5) == loss(setup.task, 0.5) != loss(task, 0.49)

@@ -46,27 +46,39 @@ class DivergenceError(RuntimeError):
 class Task(Protocol):
     """What one step computes: draw a batch, encode it, return the loss."""
 
-    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
-        """Loss of `encoder` on a fresh batch."""
+    def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:
+        """Loss of `encoder` on a fresh batch, when this part of the steps (0 to 1) is done."""
         ...
 
 
 @final
 @dataclass(frozen=True)
 class Contrastive:
-    """InfoNCE on positive pairs; both halves of a pair go through the encoder in one pass."""
+    """InfoNCE on positive pairs; both halves of a pair go through the encoder in one pass.
+
+    Args:
+        process: Where pairs come from.
+        objective: What is minimised.
+        batch_size: Number of pairs.
+        first_objective: What is minimised at first, if not the same.
+        first_until: Part of the steps that takes.
+    """
 
     process: Process
     objective: InfoNCE
     batch_size: int
+    first_objective: InfoNCE | None = None
+    first_until: float = 0.0
 
     def __post_init__(self) -> None:
         if _checks.at_least_one("batch_size", self.batch_size) < 2:
             raise InputError(f"batch_size must be at least 2, got {self.batch_size}")
 
-    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
+    def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:
         """Loss of `encoder` on a fresh batch of pairs."""
         anchors, positives = encoder(torch.cat(self.process.pairs(self.batch_size, generator))).chunk(2)
+        if self.first_objective is not None and progress < self.first_until:
+            return self.first_objective(anchors, positives)
         return self.objective(anchors, positives)
 
 
@@ -78,7 +90,7 @@ class Supervised:
     process: SyntheticProcess
     batch_size: int
 
-    def loss(self, encoder: nn.Module, generator: Generator) -> Tensor:
+    def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:
         """Loss of `encoder` on a fresh batch of labelled observations."""
         latents, observations = self.process.labelled(self.batch_size, generator)
         return mean_squared_error(encoder(observations), latents)
@@ -170,7 +182,7 @@ def train(
     module.train()
     while state.step < schedule.steps:
         state.set_rates(schedule.factor(state.step))
-        loss = task.loss(module, generator)
+        loss = task.loss(module, generator, state.step / schedule.steps)
         for optimizer in wrapped:
             optimizer.zero_grad(set_to_none=True)
         fabric.backward(loss)

@@ -5,9 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
 from identica._checks import InputError
 from identica.experiments import ROWS, Model, Row, Run, find_rows, make_protocol, rows_of_table
+from identica.experiments.runner import make_process
 from identica.laws import Laplace, VonMisesFisher
 from identica.objectives import DotProduct, PowerDistance
 from identica.spaces import Box, Sphere
@@ -78,6 +80,24 @@ def test_the_fast_protocol_looks_at_the_model_alone() -> None:
     for row in ROWS.values():
         by_model.setdefault(row.model, set()).add(make_protocol("fast", row))
     assert all(len(protocols) == 1 for protocols in by_model.values())
+
+
+def test_the_fast_protocol_starts_with_unrelated_codes_twelve_apart(generator: torch.Generator) -> None:
+    for alpha, dim in ((1.0, 10), (2.0, 5), (2.0, 20)):
+        row = Row("own", Box(dim), Laplace(0.1), Model("unbounded", f"gennorm(beta={alpha:g})"), "mcc")
+        codes = make_protocol("fast", row).scale_start * torch.rand(2, 20_000, dim, generator=generator)
+        assert -PowerDistance(alpha).paired(codes[0], codes[1]).mean() == pytest.approx(12.0, rel=0.02)
+
+
+def test_exponents_above_two_are_lowered_at_first() -> None:
+    process = make_process(Run(ROWS["t2-02"], 0, make_protocol("paper", ROWS["t2-02"])))
+    task = make_protocol("fast", ROWS["t2-02"]).task(ROWS["t2-02"].model, process)
+    assert task.first_objective is not None
+    assert task.first_objective.similarity == PowerDistance(2.0)
+    assert task.objective.similarity == PowerDistance(3.0)
+    assert 0 < task.first_until < 0.5
+    assert make_protocol("fast", ROWS["t2-01"]).task(ROWS["t2-01"].model, process).first_objective is None
+    assert make_protocol("paper", ROWS["t2-02"]).quadratic_until == 0
 
 
 def test_a_run_is_named_by_its_settings() -> None:

@@ -42,6 +42,20 @@ def test_rows_come_in_the_order_of_the_paper_and_r2_rows_show_r2() -> None:
     assert second["row"] == "t2-01"
 
 
+def test_both_scores_are_shown() -> None:
+    (line,) = json.loads(make_table([record("t2-08", r2=99.5, mcc=60.0)], "json"))
+    assert (line["unsupervised"]["mean"], line["other_metric"], line["other"]["mean"]) == (60.0, "r2", 99.5)
+    assert "R² 99.50" in make_table([record("t2-08", r2=99.5, mcc=60.0)])
+
+
+def test_experiments_of_ones_own_are_told_apart() -> None:
+    large = record("own")
+    large["settings"] |= {"dim": 20, "observed": 40}
+    first, second = json.loads(make_table([record("own"), record("own", seed=1), large], "json"))
+    assert sorted([first["unsupervised"]["seeds"], second["unsupervised"]["seeds"]]) == [1, 2]
+    assert sum("N = 20, K = 40" in line["process"] for line in (first, second)) == 1
+
+
 def test_lengths_are_not_mixed() -> None:
     assert len(json.loads(make_table([record(), record() | {"steps": 99}], "json"))) == 2
 

@@ -13,7 +13,8 @@ from identica.encoders import MLP, Encoder, Initialisation, Scale, Whitening, ma
 from identica.experiments.definition import Model, Row
 from identica.objectives import InBatch, InfoNCE, PowerDistance, Similarity
 from identica.optimizers import Muon
-from identica.training import Schedule
+from identica.processes import Process
+from identica.training import Contrastive, Schedule
 
 __all__ = ["PROTOCOLS", "Protocol", "make_protocol"]
 
@@ -46,6 +47,7 @@ class Protocol:
         positive_in_denominator: As `InfoNCE` has it.
         anchor_weight: As `InfoNCE` has it.
         in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
+        quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
         warmup: Steps of linear warm-up.
         cosine: Let the learning rate fall to zero along a cosine.
         threads: Threads of the process that trains; 0 for all cores.
@@ -68,6 +70,7 @@ class Protocol:
     positive_in_denominator: bool
     anchor_weight: float
     in_batch: InBatch
+    quadratic_until: float
     warmup: int
     cosine: bool
     threads: int
@@ -81,14 +84,16 @@ class Protocol:
         """Number of steps and learning-rate factors."""
         return Schedule(self.steps, self.warmup, self.cosine)
 
-    def objective(self, model: Model) -> InfoNCE:
+    def task(self, model: Model, process: Process) -> Contrastive:
         """InfoNCE with the model's similarity, τ = 1 and negatives from the batch."""
-        return InfoNCE(
+        objective = InfoNCE(
             model.similarity,
             positive_in_denominator=self.positive_in_denominator,
             anchor_weight=self.anchor_weight,
             in_batch=self.in_batch,
         )
+        quadratic = replace(objective, similarity=PowerDistance(2.0)) if _is_sharp(model.similarity) else None
+        return Contrastive(process, objective, self.batch_size, quadratic, self.quadratic_until)
 
     def encoder(self, model_space: str, dim: int, sample: Tensor, generator: Generator) -> Encoder:
         """An encoder from observations like `sample` to `dim` codes in the model's space."""
@@ -158,6 +163,7 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         positive_in_denominator=True,
         anchor_weight=0.0,
         in_batch="anchors",
+        quadratic_until=0.0,
         warmup=0,
         cosine=False,
         threads=0,
@@ -165,11 +171,16 @@ def _paper(dim: int, supervised: bool) -> Protocol:
 
 
 def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
+    # On a sphere pairs may be so far apart that each tells little: many of them, and few weights to fit to them.
+    on_sphere = model.space == "sphere"
+    # Codes in an unbounded space must be turned to the axes by the pairs, and a wide kernel of a power above 2 would
+    # turn them whatever the pairs say: such kernels come in when the scale has settled.
+    sharp = _is_sharp(model.similarity) and not supervised
     return Protocol(
         name="fast",
-        steps=1500 if supervised else _fast_steps(model.similarity),
+        steps=1500 if supervised else 8000 if on_sphere else 6000 if sharp else 4000,
         batch_size=1024,
-        widths=(max(64, 6 * dim),) * 2,
+        widths=(max(64, 6 * dim),) * 2 if on_sphere else (max(128, 12 * dim),) * 3,
         slope=0.2,
         initialisation="kaiming",
         whiten="uncentred",
@@ -183,21 +194,21 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         positive_in_denominator=False,
         anchor_weight=0.001,
         in_batch="positives",
+        quadratic_until=0.2 if sharp else 0.0,
         warmup=100,
         cosine=True,
         threads=1,
     )
 
 
-def _fast_steps(similarity: Similarity) -> int:
-    """More on a sphere, where pairs may be so wide apart that each one tells little."""
-    return 5000 if isinstance(similarity, PowerDistance) else 12_000
+def _is_sharp(similarity: Similarity) -> bool:
+    return isinstance(similarity, PowerDistance) and similarity.alpha > 2
 
 
 def _fast_scale(similarity: Similarity, dim: int) -> float:
     """First width of the codes or radius of their sphere: a larger one saturates the loss."""
     if not isinstance(similarity, PowerDistance):
         return 1.0
-    alpha = similarity.alpha
+    alpha = min(similarity.alpha, 2.0)
     # Two independent points that are uniform on [0, 1] differ by E|t|^α = 2 / ((α + 1)(α + 2)).
     return float((_FIRST_MEAN_DISTANCE / dim * (alpha + 1) * (alpha + 2) / 2) ** (1 / alpha))

@@ -22,7 +22,7 @@ from identica.experiments.protocols import Protocol
 from identica.experiments.store import Record, RunStore
 from identica.metrics import linear_r2, mcc
 from identica.processes import LeakyReLUMixing, SyntheticProcess
-from identica.training import Contrastive, Report, Supervised, resolve_device, train
+from identica.training import Report, Supervised, resolve_device, train
 
 __all__ = ["Run", "execute", "make_process", "random_stream"]
 
@@ -89,11 +89,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     _, sample = process.labelled(_WHITENING_SAMPLES, random_stream(run.seed, "whitening", device))
     protocol, dim = run.protocol, run.row.space.dim
     encoder = protocol.encoder(run.row.model.space, dim, sample.cpu(), random_stream(run.seed, "weights")).to(device)
-    task = (
-        Supervised(process, protocol.batch_size)
-        if run.supervised
-        else Contrastive(process, protocol.objective(run.row.model), protocol.batch_size)
-    )
+    task = Supervised(process, protocol.batch_size) if run.supervised else protocol.task(run.row.model, process)
     prepared = time.monotonic() - started
     trained = train(
         encoder,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean, stdev
-from typing import final
+from typing import Any, final
 
 from identica import _checks
 from identica._checks import InputError
@@ -53,15 +53,17 @@ class Line:
 
 
 def summarise(records: Iterable[Record]) -> list[Line]:
-    """Group records by row, protocol and length, and average over seeds."""
+    """Group records that differ in their seed alone, and average over seeds."""
     every = list(records)
-    groups: dict[tuple[str, str, int], list[Record]] = {}
+    groups: dict[str, list[Record]] = {}
     for record in every:
         if record["kind"] == "unsupervised":
-            groups.setdefault((record["row"], record["protocol"], record["steps"]), []).append(record)
+            same = {key: value for key, value in record["settings"].items() if key != "seed"}
+            key = json.dumps([record["row"], record["protocol"], record["steps"], same], sort_keys=True)
+            groups.setdefault(key, []).append(record)
     baselines = [record for record in every if record["kind"] == "supervised"]
     order = {name: index for index, name in enumerate(ROWS)}
-    keys = sorted(groups, key=lambda key: (order.get(key[0], len(order)), *key))
+    keys = sorted(groups, key=lambda key: (order.get(groups[key][0]["row"], len(order)), key))
     return [_line(groups[key], baselines) for key in keys]
 
 
@@ -88,7 +90,7 @@ def _line(records: Sequence[Record], baselines: Sequence[Record]) -> Line:
         row=first["row"],
         protocol=first["protocol"],
         steps=first["steps"],
-        process=", ".join((settings["space"], settings["marginal"], settings["conditional"])),
+        process=_process(settings),
         model=", ".join((settings["model_space"], settings["model_conditional"])),
         metric=metric,
         paper_identity=_published(row and row.identity),
@@ -103,6 +105,15 @@ def _line(records: Sequence[Record], baselines: Sequence[Record]) -> Line:
     )
 
 
+def _process(settings: Mapping[str, Any]) -> str:
+    """The process in words; its size only if it is not the paper's."""
+    words = [settings["space"], settings["marginal"], settings["conditional"]]
+    size = settings["dim"], settings["observed"]
+    if size != _SIZE_OF_THE_PAPER:
+        words.append("N = {}, K = {}".format(*size))
+    return ", ".join(words)
+
+
 def _published(reference: Reference | None) -> Cell | None:
     return None if reference is None else Cell(*reference)
 
@@ -112,6 +123,7 @@ def _measured(records: Sequence[Record], key: str) -> Cell:
     return Cell(mean(values), stdev(values) if len(values) > 1 else None, len(values))
 
 
+_SIZE_OF_THE_PAPER = (10, 10)
 _OTHER: dict[str, Metric] = {"r2": "mcc", "mcc": "r2"}
 _SYMBOLS = {"r2": "R²", "mcc": "MCC"}
 

@@ -137,3 +137,12 @@ def test_a_first_objective_takes_its_part_of_the_steps() -> None:
 
     assert loss(task, 0.49) == loss(replace(setup.task, objective=first), 0.0)
     assert loss(task, 0.5) == loss(setup.task, 0.5) != loss(task, 0.49)
+
+
+def test_backwards_is_the_loss_of_swapped_pairs() -> None:
+    setup = Setup()
+    assert isinstance(setup.task, Contrastive)
+    generators = [torch.Generator().manual_seed(3) for _ in range(2)]
+    swapped = replace(setup.task, backward=True).loss(setup.encoder, generators[0])
+    first, second = (setup.encoder(half) for half in setup.task.process.pairs(64, generators[1]))
+    assert torch.allclose(swapped, setup.task.objective(second, first))

@@ -62,6 +62,9 @@ class Contrastive:
         batch_size: Number of pairs.
         first_objective: What is minimised at first, if not the same.
         first_until: Part of the steps that takes.
+        backward: Swap the halves of each pair: tell from z~ which z it came from. With other z as negatives the log
+            ratio p(z | z~) / p(z) is log p(z~ | z) up to a function of z~, whatever the marginal; forwards, that holds
+            for a uniform one alone.
     """
 
     process: Process
@@ -69,6 +72,7 @@ class Contrastive:
     batch_size: int
     first_objective: InfoNCE | None = None
     first_until: float = 0.0
+    backward: bool = False
 
     def __post_init__(self) -> None:
         if _checks.at_least_one("batch_size", self.batch_size) < 2:
@@ -77,6 +81,8 @@ class Contrastive:
     def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:
         """Loss of `encoder` on a fresh batch of pairs."""
         anchors, positives = encoder(torch.cat(self.process.pairs(self.batch_size, generator))).chunk(2)
+        if self.backward:
+            anchors, positives = positives, anchors
         if self.first_objective is not None and progress < self.first_until:
             return self.first_objective(anchors, positives)
         return self.objective(anchors, positives)

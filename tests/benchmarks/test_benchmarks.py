@@ -4,10 +4,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+import recipe
 from identica.objectives import DotProduct, InfoNCE, PowerDistance
 from textbook import textbook_info_nce
 
@@ -42,3 +44,20 @@ def test_the_loss_takes_memory_for_points_not_for_pairs() -> None:
     )
     _, large = json.loads(done.stdout)
     assert large < 100  # all pairs at once would be 1024 MB
+
+
+def test_the_ablation_is_planned_and_shown(tmp_path: Path) -> None:
+    runs = recipe.plan(["t1-01", "t2-02"], 100)
+    assert {run.protocol.steps for run in runs.values()} == {100}
+    assert len({run.name for run in runs.values()}) == len(runs)  # every part changes something
+    assert ("t1-01", "sigmoid bounds or raw codes, no moments") not in runs
+    curve = [{"step": step, "r2": 90.0, "mcc": 90.0} for step in (50, 100)]
+    results: dict[tuple[str, str], dict[str, Any] | str] = {
+        key: {"r2": 99.0, "mcc": 98.0, "seconds": 12.0, "steps": 100, "curve": curve} for key in runs
+    }
+    results["t2-02", "no whitening"] = {"r2": 90.0, "mcc": 90.0, "seconds": 12.0, "steps": 100, "curve": curve}
+    results["t1-01", "no whitening"] = "the loss became nan"
+    line = next(line for line in recipe.markdown(results).splitlines() if line.startswith("| no whitening"))
+    assert line == "| no whitening | diverged | **90.00** (12) |"
+    recipe.draw(results, tmp_path / "ablation.png")
+    assert (tmp_path / "ablation.png").read_bytes().startswith(b"\x89PNG")

@@ -47,6 +47,7 @@ class Protocol:
         positive_in_denominator: As `InfoNCE` has it.
         anchor_weight: As `InfoNCE` has it.
         in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
+        backward: Swap the halves of each pair.
         quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
         warmup: Steps of linear warm-up.
         cosine: Let the learning rate fall to zero along a cosine.
@@ -70,6 +71,7 @@ class Protocol:
     positive_in_denominator: bool
     anchor_weight: float
     in_batch: InBatch
+    backward: bool
     quadratic_until: float
     warmup: int
     cosine: bool
@@ -93,7 +95,7 @@ class Protocol:
             in_batch=self.in_batch,
         )
         quadratic = replace(objective, similarity=PowerDistance(2.0)) if _is_sharp(model.similarity) else None
-        return Contrastive(process, objective, self.batch_size, quadratic, self.quadratic_until)
+        return Contrastive(process, objective, self.batch_size, quadratic, self.quadratic_until, self.backward)
 
     def encoder(self, model_space: str, dim: int, sample: Tensor, generator: Generator) -> Encoder:
         """An encoder from observations like `sample` to `dim` codes in the model's space."""
@@ -163,6 +165,7 @@ def _paper(dim: int, supervised: bool) -> Protocol:
         positive_in_denominator=True,
         anchor_weight=0.0,
         in_batch="anchors",
+        backward=False,
         quadratic_until=0.0,
         warmup=0,
         cosine=False,
@@ -180,7 +183,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         name="fast",
         steps=1500 if supervised else 8000 if on_sphere else 6000 if sharp else 4000,
         batch_size=1024,
-        widths=(max(64, 6 * dim),) * 2 if on_sphere else (max(128, 12 * dim),) * 3,
+        widths=(max(64, 6 * dim),) * 2 if on_sphere else (max(128, 6 * dim),) * 3,
         slope=0.2,
         initialisation="kaiming",
         whiten="uncentred",
@@ -194,6 +197,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         positive_in_denominator=False,
         anchor_weight=0.001,
         in_batch="positives",
+        backward=True,
         quadratic_until=0.2 if sharp else 0.0,
         warmup=100,
         cosine=True,

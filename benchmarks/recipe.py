@@ -1,4 +1,4 @@
-"""Does each part of the fast protocol earn its place? Score against seconds with it and without it.
+"""Does each part of the fast protocol earn its place? Score against seconds, with and without it, and row by row.
 
 python benchmarks/recipe.py [--rows t1-05 t2-01 …] [--steps 2000] [--out docs/recipe] [--store runs/recipe]
 
@@ -24,6 +24,7 @@ from identica.experiments.store import Record
 
 ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02")
 WHOLE = "fast"
+_COLORS = range(10)
 SHORTFALL = 0.3
 
 
@@ -121,10 +122,8 @@ def draw(results: dict[tuple[str, str], Record | str], path: Path) -> None:
             found = results.get((row, part.name))
             if found is None or isinstance(found, str):
                 continue
-            seconds = [point["step"] * found["seconds"] / found["steps"] for point in found["curve"]]
-            missing = [max(100 - point[metric(row)], 1e-2) for point in found["curve"]]
             style = {"color": "black", "linewidth": 2.5} if part.name == WHOLE else {"color": f"C{index}"}
-            axes.plot(seconds, missing, label=part.name, **style)  # type: ignore[arg-type]
+            axes.plot(*_curve(found, row), label=part.name, **style)  # type: ignore[arg-type]
         axes.set(yscale="log", xlabel="seconds on one core", ylabel=f"100 - {metric(row).upper()}", title=row)
         published = ROWS[row].unsupervised
         if published is not None:
@@ -134,11 +133,37 @@ def draw(results: dict[tuple[str, str], Record | str], path: Path) -> None:
         figure.savefig(unfinished, format="png", dpi=110)
 
 
+def draw_rows(records: Sequence[Record], path: Path) -> None:
+    """Distance to a perfect score against seconds for each row of stored tables, seed 0."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5), layout="constrained")
+    panels = dict(zip(("r2", "mcc"), figure.subplots(1, 2), strict=True))
+    styles = {"r2": iter(range(100)), "mcc": iter(range(100))}
+    for row in (row for row in ROWS if row.startswith("t")):
+        for record in records:
+            if (record["row"], record["seed"], record["kind"]) == (row, 0, "unsupervised"):
+                index = next(styles[metric(row)])
+                dash = "-" if index < len(_COLORS) else "--"
+                panels[metric(row)].plot(*_curve(record, row), color=f"C{index % len(_COLORS)}", ls=dash, label=row)
+    for name, axes in panels.items():
+        axes.set(yscale="log", xlabel="seconds on one core", ylabel=f"100 - {name.upper()}")
+        axes.legend(ncols=2, fontsize=8)
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=110)
+
+
+def _curve(record: Record, row: str) -> tuple[list[float], list[float]]:
+    seconds = [point["step"] * record["seconds"] / record["steps"] for point in record["curve"]]
+    return seconds, [max(100 - point[metric(row)], 1e-2) for point in record["curve"]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", nargs="+", default=ROWS_OF_THE_PAGE)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--tables", type=Path, default=Path("results/tables"), help="records of the rows' curves")
     parser.add_argument("--out", type=Path, default=Path("docs/recipe"))
     parser.add_argument("--store", type=Path, default=Path("runs/recipe"))
     options = parser.parse_args()
@@ -157,6 +182,7 @@ def main() -> None:
     with replacing(options.out / "ablation.md") as path:
         path.write_text(markdown(results) + "\n", encoding="utf-8")
     draw(results, options.out / "ablation.png")
+    draw_rows(list(RunStore(options.tables).records()), options.out / "rows.png")
     print(markdown(results))
 
 

@@ -174,21 +174,21 @@ def _paper(dim: int, supervised: bool) -> Protocol:
 
 
 def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
-    # On a sphere pairs may be so far apart that each tells little: many of them, and few weights to fit to them.
+    # On a sphere pairs may be so far apart that each tells little: it takes many of them.
     on_sphere = model.space == "sphere"
     # Codes in an unbounded space must be turned to the axes by the pairs, and a wide kernel of a power above 2 would
     # turn them whatever the pairs say: such kernels come in when the scale has settled.
     sharp = _is_sharp(model.similarity) and not supervised
     return Protocol(
         name="fast",
-        steps=1500 if supervised else 8000 if on_sphere else 6000 if sharp else 4000,
+        steps=1500 if supervised else 8000 if on_sphere else 6000 if sharp else 3000,
         batch_size=1024,
-        widths=(max(64, 6 * dim),) * 2 if on_sphere else (max(128, 6 * dim),) * 3,
+        widths=(max(64, 6 * dim),) * 2,
         slope=0.2,
         initialisation="kaiming",
         whiten="uncentred",
         optimizer="muon",
-        learning_rate=0.02,
+        learning_rate=0.04 if on_sphere else 0.02,
         bias_learning_rate=1e-3,
         scale_start=1.0 if supervised else _fast_scale(model.similarity, dim),
         scale_learning_rate=1e-3,
@@ -198,7 +198,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         anchor_weight=0.001,
         in_batch="positives",
         backward=True,
-        quadratic_until=0.2 if sharp else 0.0,
+        quadratic_until=0.08 if sharp else 0.0,
         warmup=100,
         cosine=True,
         threads=1,

@@ -61,6 +61,6 @@ def test_the_ablation_is_planned_and_shown(tmp_path: Path) -> None:
     assert line == "| no whitening | diverged | **90.00** (12) |"
     recipe.draw(results, tmp_path / "ablation.png")
     assert (tmp_path / "ablation.png").read_bytes().startswith(b"\x89PNG")
-    record = {"row": "t2-02", "seed": 0, "kind": "unsupervised", "seconds": 9.0, "steps": 100, "curve": curve}
-    recipe.draw_rows([record], tmp_path / "rows.png")
+    record = {"seed": 0, "kind": "unsupervised", "seconds": 9.0, "steps": 100, "curve": curve}
+    recipe.draw_rows([record | {"row": row} for row in ("t1-01", "t2-02")], tmp_path / "rows.png")
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")

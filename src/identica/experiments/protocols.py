@@ -192,7 +192,7 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         bias_learning_rate=1e-3,
         scale_start=1.0 if supervised else _fast_scale(model.similarity, dim),
         # A box must press on its codes, or nothing holds them to its axes: its scale lags behind what the loss asks for.
-        scale_learning_rate=2e-4 if model.space == "box" else 1e-3,
+        scale_learning_rate=3e-4 if model.space == "box" else 1e-3,
         logarithmic_scale=True,
         normalise_codes=not supervised,
         positive_in_denominator=False,

@@ -179,9 +179,10 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
     # Codes in an unbounded space must be turned to the axes by the pairs, and a wide kernel of a power above 2 would
     # turn them whatever the pairs say: such kernels come in when the scale has settled.
     sharp = _is_sharp(model.similarity) and not supervised
+    steps = 8000 if on_sphere and not supervised else 6000 if sharp else 3000
     return Protocol(
         name="fast",
-        steps=1500 if supervised else 8000 if on_sphere else 6000 if sharp else 3000,
+        steps=steps * max(dim, 10) // 10,
         batch_size=1024,
         widths=(max(64, 6 * dim),) * 2,
         slope=0.2,
@@ -191,15 +192,14 @@ def _fast(model: Model, dim: int, supervised: bool) -> Protocol:
         learning_rate=0.04 if on_sphere else 0.02,
         bias_learning_rate=1e-3,
         scale_start=1.0 if supervised else _fast_scale(model.similarity, dim),
-        # A box must press on its codes, or nothing holds them to its axes: its scale lags behind what the loss asks for.
-        scale_learning_rate=3e-4 if model.space == "box" else 1e-3,
+        scale_learning_rate=_fast_scale_rate(model.space, sharp),
         logarithmic_scale=True,
         normalise_codes=not supervised,
         positive_in_denominator=False,
         anchor_weight=0.001,
         in_batch="positives",
         backward=True,
-        quadratic_until=0.08 if sharp else 0.0,
+        quadratic_until=0.1 if sharp else 0.0,
         warmup=100,
         cosine=True,
         threads=1,
@@ -217,3 +217,8 @@ def _fast_scale(similarity: Similarity, dim: int) -> float:
     alpha = min(similarity.alpha, 2.0)
     # Two independent points that are uniform on [0, 1] differ by E|t|^α = 2 / ((α + 1)(α + 2)).
     return float((_FIRST_MEAN_DISTANCE / dim * (alpha + 1) * (alpha + 2) / 2) ** (1 / alpha))
+
+
+def _fast_scale_rate(space: str, sharp: bool) -> float:
+    """A box must press on its codes or nothing holds them to its axes; a sharp kernel waits for the scale to settle."""
+    return 3e-4 if space == "box" else 2e-3 if sharp else 1e-3

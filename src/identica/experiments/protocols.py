@@ -221,4 +221,4 @@ def _fast_scale(similarity: Similarity, dim: int) -> float:
 
 def _fast_scale_rate(space: str, sharp: bool) -> float:
     """A box must press on its codes or nothing holds them to its axes; a sharp kernel waits for the scale to settle."""
-    return 3e-4 if space == "box" else 2e-3 if sharp else 1e-3
+    return 2e-3 if sharp else 3e-4 if space == "box" else 1e-3

@@ -19,12 +19,11 @@ from identica._files import replacing
 from identica._machine import describe_machine
 from identica._progress import progress_bars
 from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows, make_protocol
-from identica.experiments.protocols import Protocol
 from identica.experiments.store import Record
 
-ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02")
+ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02", "t2-05", "t2-10")
 WHOLE = "fast"
-_COLORS = range(10)
+_COLORS = 10
 SHORTFALL = 0.3
 
 
@@ -41,16 +40,14 @@ PARTS = (
     Part("Eq. 1's denominator, no weight on the anchor", {"positive_in_denominator": True, "anchor_weight": 0.0}),
     Part("sigmoid bounds or raw codes, no moments", {"normalise_codes": False}, ("box", "unbounded")),
     Part("forwards: which z~ belongs to z, other z as negatives", {"backward": False, "in_batch": "anchors"}),
+    Part("α > 2 from the first step", {"quadratic_until": 0.0}),
+    Part("a box whose scale grows as fast as any", {"scale_learning_rate": 1e-3}, ("box",)),
     Part("no whitening", {"whiten": "no"}),
     Part("whitening with the mean subtracted", {"whiten": "centred"}),
     Part("Adam at 3e-3, no Muon", {"optimizer": "adam", "learning_rate": 3e-3}),
     Part("five layers of 128, not two or three", {"widths": (128,) * 5}),
     Part("constant learning rate", {"cosine": False}),
 )
-
-
-def without(part: Part, protocol: Protocol) -> Protocol:
-    return replace(protocol, **part.changes)
 
 
 def plan(rows: Sequence[str], steps: int | None) -> dict[tuple[str, str], Run]:
@@ -60,8 +57,9 @@ def plan(rows: Sequence[str], steps: int | None) -> dict[tuple[str, str], Run]:
         protocol = make_protocol("fast", row)
         protocol = protocol if steps is None else protocol.with_steps(steps)
         for part in PARTS:
-            if row.model.space in part.spaces:
-                runs[row.id, part.name] = Run(row, 0, without(part, protocol))
+            changed = replace(protocol, **part.changes)
+            if row.model.space in part.spaces and (changed != protocol or part.name == WHOLE):
+                runs[row.id, part.name] = Run(row, 0, changed)
     return runs
 
 
@@ -139,13 +137,13 @@ def draw_rows(records: Sequence[Record], path: Path) -> None:
 
     figure = Figure(figsize=(11, 5), layout="constrained")
     panels = dict(zip(("r2", "mcc"), figure.subplots(1, 2), strict=True))
-    styles = {"r2": iter(range(100)), "mcc": iter(range(100))}
-    for row in (row for row in ROWS if row.startswith("t")):
-        for record in records:
-            if (record["row"], record["seed"], record["kind"]) == (row, 0, "unsupervised"):
-                index = next(styles[metric(row)])
-                dash = "-" if index < len(_COLORS) else "--"
-                panels[metric(row)].plot(*_curve(record, row), color=f"C{index % len(_COLORS)}", ls=dash, label=row)
+    first_seed = {
+        record["row"]: record for record in records if (record["seed"], record["kind"]) == (0, "unsupervised")
+    }
+    for row in (row for row in ROWS if row in first_seed):
+        axes = panels[metric(row)]
+        dash = "-" if len(axes.lines) < _COLORS else "--"
+        axes.plot(*_curve(first_seed[row], row), color=f"C{len(axes.lines) % _COLORS}", linestyle=dash, label=row)
     for name, axes in panels.items():
         axes.set(yscale="log", xlabel="seconds on one core", ylabel=f"100 - {name.upper()}")
         axes.legend(ncols=2, fontsize=8)

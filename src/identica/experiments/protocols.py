@@ -141,7 +141,7 @@ def _nonempty(groups: list[dict[str, object]]) -> list[dict[str, object]]:
 
 
 def make_protocol(name: str, row: Row, *, supervised: bool = False) -> Protocol:
-    """The protocol of that name for a row; `fast` looks at the model's space and α alone."""
+    """The protocol of that name for a row; `fast` looks at the model and the number of factors alone."""
     _checks.choice("protocol", name, PROTOCOLS)
     return _paper(row.space.dim, supervised) if name == "paper" else _fast(row.model, row.space.dim, supervised)
 

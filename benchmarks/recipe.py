@@ -18,7 +18,7 @@ from identica._checks import at_least_one
 from identica._files import replacing
 from identica._machine import describe_machine
 from identica._progress import progress_bars
-from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows, make_protocol
+from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows
 from identica.experiments.store import Record
 
 ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02", "t2-05", "t2-10")
@@ -54,7 +54,7 @@ def plan(rows: Sequence[str], steps: int | None) -> dict[tuple[str, str], Run]:
     """The runs of the table, by row and part."""
     runs = {}
     for row in find_rows(rows):
-        protocol = make_protocol("fast", row)
+        protocol = row.protocol("fast")
         protocol = protocol if steps is None else protocol.with_steps(steps)
         for part in PARTS:
             changed = replace(protocol, **part.changes)

@@ -15,7 +15,7 @@ import os
 import torch
 
 import measure
-from identica.experiments import ROWS, Run, make_protocol
+from identica.experiments import ROWS, Run
 from identica.experiments.runner import make_process, random_stream
 from identica.objectives import DotProduct, PowerDistance
 from identica.training import Contrastive
@@ -26,7 +26,7 @@ ROW_OF = {"dot": "t1-02", "1": "t2-01", "2": "t2-03", "3": "t2-02"}
 def measure_one(name: str, repeats: int) -> dict[str, object]:
     torch.set_num_threads(os.cpu_count() or 1)
     row = ROWS[ROW_OF[name]]
-    protocol = make_protocol("paper", row)
+    protocol = row.protocol("paper")
     process = make_process(Run(row, 0, protocol))
     _, sample = process.labelled(64, random_stream(0, "sample"))
     encoder = protocol.encoder(row.model.space, row.space.dim, sample, random_stream(0, "weights"))

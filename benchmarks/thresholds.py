@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from identica.experiments import LocalEngine, Run, RunStore, find_rows, make_protocol
+from identica.experiments import LocalEngine, Run, RunStore, find_rows
 
 THRESHOLDS = (80, 90, 95, 98, 99, 99.5)
 
@@ -22,7 +22,7 @@ def main() -> None:
     arguments = parser.parse_args()
     plan = []
     for row in find_rows(arguments.rows):
-        protocol = make_protocol("fast", row)
+        protocol = row.protocol("fast")
         plan.append(Run(row, 0, protocol.with_steps(arguments.steps) if arguments.steps else protocol))
     results = {}
     with tempfile.TemporaryDirectory() as folder:

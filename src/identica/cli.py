@@ -117,8 +117,9 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Train a synthetic experiment of your own: any space, law and model."""
-    from identica.experiments import Model, Row
+    from identica.experiments import Row
     from identica.laws import parse_law
+    from identica.models import Model
     from identica.spaces import parse_space
 
     row = Row(
@@ -258,13 +259,13 @@ def _seeds(count: int | None, one: int | None) -> list[int]:
 
 
 def _plan(chosen: Sequence[Row], seeds: Sequence[int], protocol: str, steps: int | None, supervised: bool) -> list[Run]:
-    from identica.experiments import Run, make_protocol
+    from identica.experiments import Run
 
     runs = []
     for row in chosen:
         for seed in seeds:
             for with_labels in (False, True)[: 2 if supervised else 1]:
-                settings = make_protocol(protocol, row, supervised=with_labels)
+                settings = row.protocol(protocol, supervised=with_labels)
                 settings = settings if steps is None else settings.with_steps(steps)
                 runs.append(Run(row, seed, settings, with_labels))
     return list({run.name: run for run in runs}.values())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from identica.experiments import Model, Row, Run, make_protocol
+from identica.experiments import Row, Run
 from identica.laws import Laplace
+from identica.models import Model
 from identica.spaces import Box
 
 ROW = Row("t2-01", Box(3), Laplace(0.1), Model("box", "laplace"), "mcc")
 
 
 def small_run(seed: int = 0, *, steps: int = 20, supervised: bool = False, row: Row = ROW) -> Run:
-    protocol = make_protocol("fast", row, supervised=supervised)
+    protocol = row.protocol("fast", supervised=supervised)
     return Run(row, seed, replace(protocol, steps=steps, batch_size=64, widths=(16, 16)), supervised)

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.experiments import ROWS, Model, Row, Run, find_rows, make_protocol, rows_of_table
+from identica.experiments import ROWS, Row, Run, find_rows, rows_of_table
 from identica.experiments.runner import make_process
 from identica.laws import Laplace, VonMisesFisher
+from identica.models import Model
 from identica.objectives import DotProduct, PowerDistance
 from identica.spaces import Box, Sphere
 
@@ -68,41 +69,41 @@ def test_models_choose_their_similarity() -> None:
 
 
 def test_the_paper_protocol_is_the_authors() -> None:
-    protocol = make_protocol("paper", ROWS["t2-03"])
+    protocol = ROWS["t2-03"].protocol("paper")
     assert protocol.widths == (100, 500, 500, 500, 500, 100)
     assert (protocol.batch_size, protocol.optimizer, protocol.learning_rate) == (6144, "adam", 1e-4)
     assert (protocol.steps, protocol.whiten, protocol.cosine, protocol.slope) == (300_000, "no", False, 0.01)
-    assert make_protocol("paper", ROWS["t2-03"], supervised=True).steps == 100_000
+    assert ROWS["t2-03"].protocol("paper", supervised=True).steps == 100_000
 
 
 def test_the_fast_protocol_looks_at_the_model_alone() -> None:
     by_model = {}
     for row in ROWS.values():
-        by_model.setdefault(row.model, set()).add(make_protocol("fast", row))
+        by_model.setdefault(row.model, set()).add(row.protocol("fast"))
     assert all(len(protocols) == 1 for protocols in by_model.values())
 
 
 def test_the_fast_protocol_starts_with_unrelated_codes_twelve_apart(generator: torch.Generator) -> None:
     for alpha, dim in ((1.0, 10), (2.0, 5), (2.0, 20)):
         row = Row("own", Box(dim), Laplace(0.1), Model("unbounded", f"gennorm(beta={alpha:g})"), "mcc")
-        codes = make_protocol("fast", row).scale_start * torch.rand(2, 20_000, dim, generator=generator)
+        codes = row.protocol("fast").scale_start * torch.rand(2, 20_000, dim, generator=generator)
         assert -PowerDistance(alpha).paired(codes[0], codes[1]).mean() == pytest.approx(12.0, rel=0.02)
 
 
 def test_exponents_above_two_are_lowered_at_first() -> None:
-    process = make_process(Run(ROWS["t2-02"], 0, make_protocol("paper", ROWS["t2-02"])))
-    task = make_protocol("fast", ROWS["t2-02"]).task(ROWS["t2-02"].model, process)
+    process = make_process(Run(ROWS["t2-02"], 0, ROWS["t2-02"].protocol("paper")))
+    task = ROWS["t2-02"].protocol("fast").task(ROWS["t2-02"].model, process)
     assert task.first_objective is not None
     assert task.first_objective.similarity == PowerDistance(2.0)
     assert task.objective.similarity == PowerDistance(3.0)
     assert 0 < task.first_until < 0.5
-    assert make_protocol("fast", ROWS["t2-01"]).task(ROWS["t2-01"].model, process).first_objective is None
-    assert make_protocol("paper", ROWS["t2-02"]).quadratic_until == 0
+    assert ROWS["t2-01"].protocol("fast").task(ROWS["t2-01"].model, process).first_objective is None
+    assert ROWS["t2-02"].protocol("paper").quadratic_until == 0
 
 
 def test_a_run_is_named_by_its_settings() -> None:
     row = ROWS["t2-01"]
-    protocol = make_protocol("fast", row)
+    protocol = row.protocol("fast")
     names = {
         Run(row, 0, protocol).name,
         Run(row, 1, protocol).name,
@@ -111,7 +112,7 @@ def test_a_run_is_named_by_its_settings() -> None:
         Run(ROWS["t2-04"], 0, protocol).name,
     }
     assert len(names) == 5
-    assert Run(row, 0, protocol).name == Run(row, 0, make_protocol("fast", row)).name
+    assert Run(row, 0, protocol).name == Run(row, 0, row.protocol("fast")).name
     # Rows with the same process, marginal and model space share their supervised baseline.
     assert Run(row, 0, protocol, True).name == Run(ROWS["t2-04"], 0, protocol, True).name
 
@@ -130,9 +131,9 @@ def test_a_run_is_named_by_its_settings() -> None:
             lambda: Row("r", Sphere(3), Laplace(1), Model("sphere", "vmf"), "r2", observed=2),
             "at least the 3 latents, got 2",
         ),
-        (lambda: make_protocol("slow", ROWS["t1-01"]), "unknown protocol 'slow'"),
+        (lambda: ROWS["t1-01"].protocol("slow"), "unknown protocol 'slow'"),
         (
-            lambda: make_protocol("fast", ROWS["t1-01"]).with_steps(0),
+            lambda: ROWS["t1-01"].protocol("fast").with_steps(0),
             "steps must be a whole number of at least 1, got 0",
         ),
     ],

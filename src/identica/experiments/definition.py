@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, final
 
-from identica import _checks
 from identica._checks import InputError
 from identica.laws import Conditional, Law, Marginal, Uniform
-from identica.objectives import DotProduct, PowerDistance, Similarity
+from identica.models import Model
+from identica.protocols import Protocol, make_protocol
 from identica.spaces import Box, Real, Space, Sphere
 
-__all__ = ["Metric", "Model", "Reference", "Row", "space_name"]
+__all__ = ["Metric", "Reference", "Row", "space_name"]
 
 Metric = Literal["r2", "mcc"]
 
@@ -24,38 +23,6 @@ class Reference(NamedTuple):
 
     mean: float
     deviation: float
-
-
-@final
-@dataclass(frozen=True)
-class Model:
-    """What the encoder assumes: the space of its codes and the family of q(z~ | z).
-
-    Args:
-        space: `sphere`, `box` or `unbounded`.
-        conditional: `vmf`, `laplace`, `normal` or `gennorm(beta=…)`; its scale is learnt, never given.
-    """
-
-    space: str
-    conditional: str
-
-    def __post_init__(self) -> None:
-        _checks.choice("model space", self.space, ("sphere", "box", "unbounded"))
-        if isinstance(self.similarity, DotProduct) and self.space != "sphere":
-            raise InputError(f"the vmf model needs the sphere as model space, got {self.space!r}")
-
-    @property
-    def similarity(self) -> Similarity:
-        """The similarity whose InfoNCE fits this model: a dot product, or a distance to the power α."""
-        match = re.fullmatch(r"gennorm\(beta=([\d.]+)\)", self.conditional.replace(" ", ""))
-        if match is not None:
-            return PowerDistance(float(match[1]))
-        families: dict[str, Similarity] = {
-            "vmf": DotProduct(),
-            "laplace": PowerDistance(1.0),
-            "normal": PowerDistance(2.0),
-        }
-        return families[_checks.choice("model conditional", self.conditional, [*families, "gennorm(beta=3)"])]
 
 
 @final
@@ -99,6 +66,10 @@ class Row:
     def laws(self) -> tuple[Marginal, Conditional]:
         """p(z) and p(z~ | z) on the row's space."""
         return Marginal(self.space, self.marginal), Conditional(self.space, self.conditional)
+
+    def protocol(self, name: str, *, supervised: bool = False) -> Protocol:
+        """How the row is trained, without labels or with them."""
+        return make_protocol(name, self.model, self.space.dim, supervised=supervised)
 
     @property
     def process(self) -> str:

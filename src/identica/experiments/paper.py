@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Model, Reference, Row
+from identica.experiments.definition import Reference, Row
 from identica.laws import GeneralizedNormal, Laplace, Normal, Uniform, VonMisesFisher
+from identica.models import Model
 from identica.spaces import Box, Real, Sphere
 
 __all__ = ["ROWS", "TABLES", "find_rows", "rows_of_table"]

@@ -18,10 +18,10 @@ from torch import Generator, Tensor
 from identica import __version__
 from identica._machine import describe_machine, peak_memory_mb
 from identica.experiments.definition import Row, space_name
-from identica.experiments.protocols import Protocol
 from identica.experiments.store import Record, RunStore
 from identica.metrics import linear_r2, mcc
 from identica.processes import LeakyReLUMixing, SyntheticProcess
+from identica.protocols import Protocol
 from identica.training import Report, Supervised, resolve_device, train
 
 __all__ = ["Run", "execute", "make_process", "random_stream"]

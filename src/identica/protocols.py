@@ -10,7 +10,7 @@ from torch.optim import Adam, Optimizer
 
 from identica import _checks
 from identica.encoders import MLP, Encoder, Initialisation, Scale, Whitening, make_head
-from identica.experiments.definition import Model, Row
+from identica.models import Model
 from identica.objectives import InBatch, InfoNCE, PowerDistance, Similarity
 from identica.optimizers import Muon
 from identica.processes import Process
@@ -140,10 +140,10 @@ def _nonempty(groups: list[dict[str, object]]) -> list[dict[str, object]]:
     return [group for group in kept if group["params"]]
 
 
-def make_protocol(name: str, row: Row, *, supervised: bool = False) -> Protocol:
-    """The protocol of that name for a row; `fast` looks at the model and the number of factors alone."""
+def make_protocol(name: str, model: Model, dim: int, *, supervised: bool = False) -> Protocol:
+    """The protocol of that name for a model of `dim` factors."""
     _checks.choice("protocol", name, PROTOCOLS)
-    return _paper(row.space.dim, supervised) if name == "paper" else _fast(row.model, row.space.dim, supervised)
+    return _paper(dim, supervised) if name == "paper" else _fast(model, dim, supervised)
 
 
 def _paper(dim: int, supervised: bool) -> Protocol:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from identica.experiments.engines import Listen, Progress
     from identica.experiments.runner import Run
+    from identica.training import Schedule
 
-__all__ = ["progress_bars"]
+__all__ = ["progress_bars", "training_bar"]
 
 
 @contextmanager
@@ -42,3 +44,23 @@ def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
                 bars.update(tasks[progress.name], description=f"{run.label} done")
 
         yield listen
+
+
+@contextmanager
+def training_bar(schedule: Schedule, visible: bool) -> Iterator[Callable[[int, float], None]]:
+    """A bar for one training, with the time left; what the block gets is called with the step and the loss."""
+    if not visible:
+        yield lambda step, loss: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[news]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+        task, started = bars.add_task("", total=1.0, news=""), time.monotonic()
+
+        def show(step: int, loss: float) -> None:
+            done = schedule.progress(step, time.monotonic() - started)
+            bars.update(task, completed=min(1.0, done), news=f"step {step}  loss {loss:.3f}")
+
+        yield show

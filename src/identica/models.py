@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 from identica import _checks
 from identica._checks import InputError
 from identica.objectives import DotProduct, PowerDistance, Similarity
 
-__all__ = ["Model"]
+__all__ = ["SPACES", "Ambiguity", "Model"]
+
+SPACES = ("sphere", "box", "unbounded")
+
+Ambiguity = Literal["rotation", "affine map", "permutation"]
 
 
 @final
@@ -27,7 +31,7 @@ class Model:
     conditional: str
 
     def __post_init__(self) -> None:
-        _checks.choice("model space", self.space, ("sphere", "box", "unbounded"))
+        _checks.choice("model space", self.space, SPACES)
         if isinstance(self.similarity, DotProduct) and self.space != "sphere":
             raise InputError(f"the vmf model needs the sphere as model space, got {self.space!r}")
 
@@ -43,3 +47,14 @@ class Model:
             "normal": PowerDistance(2.0),
         }
         return families[_checks.choice("model conditional", self.conditional, [*families, "gennorm(beta=3)"])]
+
+    @property
+    def ambiguity(self) -> Ambiguity:
+        """What the theory leaves open: codes are the factors up to a map of this kind (and scales, signs, shifts)."""
+        if self.space == "sphere":
+            return "rotation"
+        unaligned = self.space == "unbounded" and self.similarity == PowerDistance(2.0)
+        return "affine map" if unaligned else "permutation"
+
+    def __str__(self) -> str:
+        return f"{self.space}, {self.conditional}"

@@ -37,7 +37,7 @@ class Muon(Optimizer):
     `torch.optim.Muon` works in bfloat16, which is many times slower on processors without native support for it.
 
     Args:
-        parameters: Matrices.
+        parameters: Matrices, or kernels of convolutions.
         lr: Learning rate.
         momentum: Nesterov momentum.
     """
@@ -62,6 +62,6 @@ class Muon(Optimizer):
             state["momentum"] = torch.zeros_like(parameter)
         assert parameter.grad is not None
         buffer = state["momentum"].mul_(momentum).add_(parameter.grad)
-        direction = orthogonalise(parameter.grad + momentum * buffer)
-        aspect = math.sqrt(max(1.0, parameter.shape[0] / parameter.shape[1]))
-        parameter.add_(direction, alpha=-lr * aspect)
+        update = (parameter.grad + momentum * buffer).flatten(1)  # a convolution is a matrix over patches
+        aspect = math.sqrt(max(1.0, update.shape[0] / update.shape[1]))
+        parameter.add_(orthogonalise(update).view_as(parameter), alpha=-lr * aspect)

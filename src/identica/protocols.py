@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -9,7 +10,16 @@ from torch import Generator, Tensor, nn
 from torch.optim import Adam, Optimizer
 
 from identica import _checks
-from identica.encoders import MLP, Encoder, Initialisation, Scale, Whitening, make_head
+from identica.encoders import (
+    MLP,
+    Encoder,
+    Initialisation,
+    Scale,
+    Standardisation,
+    Whitening,
+    make_backbone,
+    make_head,
+)
 from identica.models import Model
 from identica.objectives import InBatch, InfoNCE, PowerDistance, Similarity
 from identica.optimizers import Muon
@@ -19,6 +29,11 @@ from identica.training import Contrastive, Schedule
 __all__ = ["PROTOCOLS", "Protocol", "make_protocol"]
 
 PROTOCOLS = ("fast", "paper")
+
+# More features than this are only standardised: their covariance would take longer than the training.
+_MOST_WHITENED = 2048
+# Root mean square of the whitened mean beyond which it is subtracted; factors on [0, 1] have 1.7.
+_FARTHEST_MEAN = 3.0
 
 # Mean of δ between unrelated codes when `fast` starts.
 _FIRST_MEAN_DISTANCE = 12.0
@@ -97,16 +112,30 @@ class Protocol:
         quadratic = replace(objective, similarity=PowerDistance(2.0)) if _is_sharp(model.similarity) else None
         return Contrastive(process, objective, self.batch_size, quadratic, self.quadratic_until, self.backward)
 
-    def encoder(self, model_space: str, dim: int, sample: Tensor, generator: Generator) -> Encoder:
-        """An encoder from observations like `sample` to `dim` codes in the model's space."""
-        backbone = MLP(
-            sample.shape[1],
-            dim,
-            self.widths,
-            slope=self.slope,
-            initialisation=self.initialisation,
-            generator=generator,
-        )
+    def encoder(
+        self, model_space: str, dim: int, sample: Tensor, generator: Generator, backbone: str | nn.Module = "mlp"
+    ) -> Encoder:
+        """An encoder from observations like `sample` to `dim` codes in the model's space.
+
+        Args:
+            model_space: `sphere`, `box` or `unbounded`.
+            dim: Number of codes.
+            sample: Observations to measure mean and covariance of.
+            generator: Source of the initial weights.
+            backbone: `mlp`, `conv`, `resnet`, or a network of the caller's own, which is copied.
+        """
+        if isinstance(backbone, nn.Module):
+            network = copy.deepcopy(backbone)
+        else:
+            network = make_backbone(
+                backbone,
+                sample.shape[1:],
+                dim,
+                widths=self.widths,
+                slope=self.slope,
+                initialisation=self.initialisation,
+                generator=generator,
+            )
         head = make_head(
             model_space,
             dim,
@@ -114,8 +143,17 @@ class Protocol:
             logarithmic=self.logarithmic_scale,
             normalised=self.normalise_codes,
         )
-        whitening = None if self.whiten == "no" else Whitening.fit(sample, centre=self.whiten == "centred")
-        return Encoder(backbone, head, whitening)
+        return Encoder(network, head, self._front(sample))
+
+    def _front(self, sample: Tensor) -> Whitening | Standardisation | None:
+        if self.whiten == "no":
+            return None
+        if sample.ndim > 2 or len(sample) <= sample.shape[1] or sample.shape[1] > _MOST_WHITENED:
+            return Standardisation.fit(sample)
+        whitening = Whitening.fit(sample, centre=self.whiten == "centred")
+        # The mean may stay where it is near. Observations far from the origin would all look alike.
+        offset = whitening(sample.mean(dim=0)).square().mean().sqrt()
+        return whitening if offset <= _FARTHEST_MEAN else Whitening.fit(sample)
 
     def optimizers(self, encoder: Encoder) -> list[Optimizer]:
         """Optimisers over all learnable parameters of `encoder`."""

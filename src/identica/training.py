@@ -105,19 +105,31 @@ class Supervised:
 @final
 @dataclass(frozen=True)
 class Schedule:
-    """Factor on the learning rate: linear warm-up, then constant or a cosine down to zero.
+    """Length of training, and the factor on the learning rate: linear warm-up, then constant or a cosine to zero.
 
     Parameter groups with `"scheduled": False` keep their own learning rate throughout.
+
+    Args:
+        steps: Number of updates, at most.
+        warmup: Steps of linear warm-up.
+        cosine: Let the factor fall to zero along a cosine.
+        seconds: Time, at most; the cosine follows whichever ends first.
     """
 
     steps: int
     warmup: int = 0
     cosine: bool = False
+    seconds: float | None = None
 
-    def factor(self, step: int) -> float:
+    def progress(self, step: int, elapsed: float = 0.0) -> float:
+        """Part of the training that is done after `step` updates and `elapsed` seconds; it ends at 1."""
+        by_steps = step / self.steps
+        return by_steps if self.seconds is None else max(by_steps, elapsed / self.seconds)
+
+    def factor(self, step: int, elapsed: float = 0.0) -> float:
         """Factor at `step`, counted from 0."""
         rise = min(1.0, (step + 1) / self.warmup) if self.warmup else 1.0
-        return rise * (0.5 * (1 + math.cos(math.pi * step / self.steps)) if self.cosine else 1.0)
+        return rise * (0.5 * (1 + math.cos(math.pi * self.progress(step, elapsed))) if self.cosine else 1.0)
 
 
 @final
@@ -186,9 +198,9 @@ def train(
     # Reading the loss makes the host wait for the device.
     look_every = 1 if fabric.device.type == "cpu" else _STEPS_BETWEEN_LOOKS
     module.train()
-    while state.step < schedule.steps:
-        state.set_rates(schedule.factor(state.step))
-        loss = task.loss(module, generator, state.step / schedule.steps)
+    while (progress := schedule.progress(state.step, elapsed := watch.seconds())) < 1:
+        state.set_rates(schedule.factor(state.step, elapsed))
+        loss = task.loss(module, generator, progress)
         for optimizer in wrapped:
             optimizer.zero_grad(set_to_none=True)
         fabric.backward(loss)

@@ -1,110 +1,19 @@
-"""Networks f from observations to codes: a whitening, a backbone, and a head onto a space."""
+"""Heads: where unconstrained outputs of a network are mapped onto a space."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
-from typing import Literal, final
+from typing import final
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
 from identica import _checks
-from identica._checks import InputError
 
-__all__ = ["MLP", "BoxHead", "Encoder", "NormalisedHead", "RealHead", "Scale", "SphereHead", "Whitening", "make_head"]
-
-Initialisation = Literal["kaiming", "torch"]
+__all__ = ["BoxHead", "NormalisedHead", "RealHead", "Scale", "SphereHead", "make_head"]
 
 _ORDERS = {"unbounded": 2.0, "box": 5.0}
 _SMALLEST_WIDTH = 1e-6
-
-
-@final
-class MLP(nn.Sequential):
-    """Linear layers with leaky ReLUs between them.
-
-    Args:
-        inputs: Number of observed coordinates.
-        outputs: Number of codes.
-        widths: Hidden widths.
-        slope: Slope of the leaky ReLU below zero.
-        initialisation: `kaiming` (normal, matched to the slope, zero biases) or `torch` (the default of `nn.Linear`).
-        generator: Source of the initial weights.
-    """
-
-    def __init__(
-        self,
-        inputs: int,
-        outputs: int,
-        widths: Sequence[int],
-        *,
-        generator: Generator,
-        slope: float = 0.01,
-        initialisation: Initialisation = "torch",
-    ) -> None:
-        _checks.choice("initialisation", initialisation, ("kaiming", "torch"))
-        sizes = [inputs, *widths, outputs]
-        layers: list[nn.Module] = []
-        for fan_in, fan_out in itertools.pairwise(sizes):
-            # In place: the backward passes of both layers need the activations only, so one tensor is kept, not two.
-            layers += [_linear(fan_in, fan_out, slope, initialisation, generator), nn.LeakyReLU(slope, inplace=True)]
-        super().__init__(*layers[:-1])
-
-    @staticmethod
-    def paper_widths(dim: int) -> tuple[int, ...]:
-        """Hidden widths of the paper's encoder for N latents: 10N, 50N, 50N, 50N, 50N, 10N."""
-        return tuple(dim * factor for factor in (10, 50, 50, 50, 50, 10))
-
-
-def _linear(fan_in: int, fan_out: int, slope: float, initialisation: str, generator: Generator) -> nn.Linear:
-    layer = nn.utils.skip_init(nn.Linear, fan_in, fan_out, device=generator.device)  # type: ignore[no-untyped-call]
-    assert isinstance(layer, nn.Linear)
-    if initialisation == "kaiming":
-        nn.init.kaiming_normal_(layer.weight, a=slope, generator=generator)
-        nn.init.zeros_(layer.bias)
-    else:
-        bound = 1 / math.sqrt(fan_in)
-        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
-        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
-    return layer
-
-
-@final
-class Whitening(nn.Module):
-    """x ↦ C^{-1/2} (x - m), with mean and covariance of a sample of observations; not trained."""
-
-    mean: Tensor
-    matrix: Tensor
-
-    def __init__(self, mean: Tensor, matrix: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("mean", mean)
-        self.register_buffer("matrix", matrix)
-
-    @classmethod
-    def fit(cls, observations: Tensor, *, centre: bool = True) -> Whitening:
-        """Measure mean and covariance; directions without variance are left out, not blown up.
-
-        Args:
-            observations: A sample, [count, dim].
-            centre: Subtract the mean; if False, m stays 0 and only the covariance is made even.
-        """
-        if observations.ndim != 2 or observations.shape[0] <= observations.shape[1]:
-            raise InputError(f"observations must be [count, dim] with count above dim, got {list(observations.shape)}")
-        _checks.finite("observations", observations)
-        sample = observations.double()
-        mean = sample.mean(dim=0)
-        variances, axes = torch.linalg.eigh(torch.cov((sample - mean).T))
-        usable = variances > variances[-1] * 1e-10
-        inverse = torch.where(usable, variances.clamp_min(torch.finfo(torch.float64).tiny).rsqrt(), 0.0)
-        matrix = axes @ torch.diag(inverse) @ axes.T
-        return cls((mean if centre else torch.zeros_like(mean)).to(observations.dtype), matrix.to(observations.dtype))
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """Whitened observations."""
-        return (observations - self.mean) @ self.matrix
 
 
 @final
@@ -128,6 +37,11 @@ class Scale(nn.Module):
     def forward(self) -> Tensor:
         """The sizes, [count]."""
         return self.raw.exp() if self.logarithmic else self.raw
+
+    @torch.no_grad()
+    def set(self, value: float) -> None:
+        """Set all sizes to one value."""
+        self.raw.fill_(math.log(value) if self.logarithmic else value)
 
 
 @final
@@ -218,6 +132,13 @@ class NormalisedHead(nn.Module):
         scaled: Tensor = self.scale() * (values - mean) / width
         return scaled
 
+    @torch.no_grad()
+    def settle(self, values: Tensor) -> None:
+        """Replace the running averages by the moments of these outputs."""
+        mean, width = self._measure(values)
+        self.mean.copy_(mean)
+        self.width.copy_(width)
+
     def _measure(self, values: Tensor) -> tuple[Tensor, Tensor]:
         mean = values.mean(dim=0)
         moment = (values - mean).abs().pow(self.order).mean(dim=0)
@@ -238,25 +159,3 @@ def make_head(
         "unbounded": RealHead,
     }
     return heads[space](dim, start, logarithmic=logarithmic)
-
-
-@final
-class Encoder(nn.Module):
-    """f = head ∘ backbone ∘ whitening.
-
-    Args:
-        backbone: Any module from (whitened) observations to unconstrained codes.
-        head: Maps them onto the model's space.
-        whitening: Applied first, if given.
-    """
-
-    def __init__(self, backbone: nn.Module, head: nn.Module, whitening: Whitening | None = None) -> None:
-        super().__init__()
-        self.whitening = nn.Identity() if whitening is None else whitening
-        self.backbone = backbone
-        self.head = head
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """Codes of `observations`."""
-        codes: Tensor = self.head(self.backbone(self.whitening(observations)))
-        return codes

@@ -1,0 +1,109 @@
+"""Does `identica.select` name the true assumption? Synthetic pairs, drawn over space × conditional, as a table.
+
+python benchmarks/selection.py [--cases 10] [--seed 0] [--pairs 20000] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Generator
+
+from identica._checks import at_least_one
+from identica._files import replacing
+from identica._machine import describe_machine
+from identica.laws import Conditional, GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform, VonMisesFisher
+from identica.processes import LeakyReLUMixing, SyntheticProcess
+from identica.spaces import Box, Real, Space, Sphere
+from identica.trust import CANDIDATES, select
+
+
+@dataclass(frozen=True)
+class Case:
+    """A process whose assumption is known."""
+
+    truth: tuple[str, str]
+    space: Space
+    marginal: Law
+    conditional: Law
+
+    def __str__(self) -> str:
+        return f"{self.truth[0]} N={self.space.dim}, {self.marginal}, {self.conditional}"
+
+
+def draw_cases(count: int, seed: int) -> list[Case]:
+    """All assumptions in turn, in random order, with random dimension and width."""
+    generator = np.random.default_rng(seed)
+    order = [generator.permutation(len(CANDIDATES)) for _ in range(-(-count // len(CANDIDATES)))]
+    return [draw_case(CANDIDATES[index], generator) for index in np.concatenate(order)[:count]]
+
+
+def draw_case(truth: tuple[str, str], generator: np.random.Generator) -> Case:
+    space, conditional = truth
+    dim = int(generator.integers(3, 6))
+    if space == "sphere":
+        return Case(truth, Sphere(dim), Uniform(), VonMisesFisher(round(float(generator.uniform(10, 50)), 1)))
+    width = round(float(generator.uniform(0.05, 0.1)), 3)
+    if space == "unbounded":
+        # As narrow, against the marginal's deviation, as the other is against the width of the box.
+        width = round(width * 3, 3)
+    laws = {"laplace": Laplace(width), "normal": Normal(width), "gennorm(beta=3)": GeneralizedNormal(3.0, width)}
+    if space == "box":
+        return Case(truth, Box(dim), Uniform(), laws[conditional])
+    marginal = (Normal(1.0), Laplace(1.0))[int(generator.integers(2))]
+    return Case(truth, Real(dim), marginal, laws[conditional])
+
+
+def draw_pairs(case: Case, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    generator = Generator().manual_seed(seed)
+    mixing = LeakyReLUMixing.draw(case.space.dim, generator=generator)
+    marginal, conditional = Marginal(case.space, case.marginal), Conditional(case.space, case.conditional)
+    with torch.no_grad():
+        first, second = SyntheticProcess(marginal, conditional, mixing).pairs(count, generator)
+    return first.numpy(), second.numpy()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=10)
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of the cases to run")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pairs", type=int, default=20_000)
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    cases = draw_cases(at_least_one("--cases", options.cases), options.seed)
+    print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")
+    results = []
+    for number, case in enumerate(cases):
+        if options.only and number not in options.only:
+            continue
+        started = time.monotonic()
+        found = select(*draw_pairs(case, options.pairs, options.seed + number), n_jobs=options.jobs)
+        seconds = time.monotonic() - started
+        first, second = found.candidates[:2]
+        chosen = (first.model.space, first.model.conditional)
+        results.append(
+            {"case": str(case), "right": chosen == case.truth, "seconds": round(seconds, 1), **found.summary()}
+        )
+        print(
+            f"| {case} | {first.model} | {'yes' if chosen == case.truth else 'no'} | {second.model} "
+            f"| {second.behind[0] - first.behind[0]:.3f} | {seconds:.0f} |",
+            flush=True,
+        )
+    right = sum(result["right"] for result in results)
+    print(f"\n{right} of {len(results)} right")
+    if options.json is not None:
+        with replacing(options.json) as path:
+            content = {"machine": describe_machine(), "pairs": options.pairs, "results": results}
+            path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

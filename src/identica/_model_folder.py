@@ -1,0 +1,149 @@
+"""A fitted estimator on disk: weights as safetensors, everything else as JSON. Reading it runs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Generator, nn
+
+from identica import __version__
+from identica._checks import InputError
+from identica.encoders import MLP, Encoder, Standardisation, Whitening, make_backbone, make_head
+from identica.models import Model
+
+if TYPE_CHECKING:
+    from identica.estimator import ContrastiveICA
+
+__all__ = ["load", "save"]
+
+_FORMAT = 1
+_SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
+_OWN = "a module of the user's own"
+_FITTED = ("n_features_in_", "observation_shape_", "n_components_", "scale_", "n_steps_", "loss_curve_")
+
+
+def save(estimator: ContrastiveICA, path: Path) -> None:
+    """Write the folder under a temporary name, then give it its own; an older model there is replaced as a whole."""
+    from safetensors.torch import save_file
+
+    if path.exists() and not (path / _SETTINGS).is_file():
+        raise InputError(f"path must be a new folder or an older model, but {str(path)!r} is something else")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
+    unfinished.mkdir()
+    try:
+        weights = {name: value.contiguous() for name, value in estimator.encoder_.state_dict().items()}
+        save_file(weights, unfinished / _WEIGHTS)
+        (unfinished / _SETTINGS).write_text(json.dumps(_describe(estimator), indent=1) + "\n", encoding="utf-8")
+        if path.exists():
+            older = path.with_name(f".{os.getpid()}.{path.name}.old")
+            path.rename(older)
+            unfinished.rename(path)
+            shutil.rmtree(older)
+        else:
+            unfinished.rename(path)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def load(kind: type[ContrastiveICA], path: Path, own: nn.Module | None) -> ContrastiveICA:
+    """Rebuild the estimator; `own` is the network if it was one of the user's own."""
+    content = _read(path)
+    try:
+        parameters, fitted = content["parameters"], content["fitted"]
+        if (parameters["encoder"] == _OWN) != (own is not None):
+            needed = "needs" if own is None else "has no use for"
+            raise InputError(f"the model in {str(path)!r} {needed} encoder=, a module of the user's own")
+        estimator = kind(**{**parameters, "encoder": own or parameters["encoder"]})
+        for name in _FITTED:
+            setattr(estimator, name, fitted[name])
+        estimator.observation_shape_ = tuple(estimator.observation_shape_)
+        if fitted["feature_names_in_"] is not None:
+            estimator.feature_names_in_ = np.array(fitted["feature_names_in_"], dtype=object)
+        estimator.model_ = Model(estimator.space, estimator.conditional)
+        estimator.encoder_ = _rebuild(estimator, content["network"], own)
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{str(path / _SETTINGS)!r} is not a model of this kind: {error!r} does not fit") from None
+    _load_weights(estimator.encoder_, path / _WEIGHTS)
+    return estimator
+
+
+def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
+    parameters = estimator.get_params(deep=False)
+    if isinstance(parameters["encoder"], nn.Module):
+        parameters["encoder"] = _OWN
+    if not isinstance(parameters["random_state"], int | None):
+        parameters["random_state"] = None  # a generator that has moved on since
+    names = getattr(estimator, "feature_names_in_", None)
+    backbone = estimator.encoder_.backbone
+    return {
+        "format": _FORMAT,
+        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "fitted": {
+            **{name: _plain(getattr(estimator, name)) for name in _FITTED},
+            "feature_names_in_": None if names is None else [str(name) for name in names],
+        },
+        "conditional": estimator.conditional_,
+        "identified_up_to": estimator.ambiguity_,
+        "network": {
+            "front": type(estimator.encoder_.whitening).__name__,
+            "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
+            "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
+        },
+        "versions": {
+            "identica": __version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+        },
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not (path / _SETTINGS).is_file():
+        raise InputError(f"path must be the folder of a saved model, but {str(path)!r} has no {_SETTINGS}")
+    try:
+        content = json.loads((path / _SETTINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{str(path / _SETTINGS)!r} cannot be read: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise InputError(f"{str(path / _SETTINGS)!r} must be a model of format {_FORMAT}")
+    return content
+
+
+def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module | None) -> Encoder:
+    """The network with weights yet to be read."""
+    shape, dim = estimator.observation_shape_, estimator.n_components_
+    channels = shape[0]
+    fronts: dict[str, Whitening | Standardisation | None] = {
+        "Identity": None,
+        "Whitening": Whitening(torch.zeros(channels), torch.zeros(channels, channels)),
+        "Standardisation": Standardisation(torch.zeros(channels), torch.ones(channels)),
+    }
+    backbone = own or make_backbone(
+        str(estimator.encoder), shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
+    )
+    head = make_head(estimator.space, dim, normalised=True)
+    return Encoder(backbone, head, fronts[network["front"]]).eval().requires_grad_(False)
+
+
+def _load_weights(encoder: Encoder, path: Path) -> None:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        encoder.load_state_dict(load_file(path))
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{str(path)!r} cannot be read as the weights of this model: {reason}") from None

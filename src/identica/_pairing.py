@@ -1,0 +1,134 @@
+"""How an estimator reads observations and pairs: checked once, before any work, with one-line errors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+from torch import Tensor
+
+from identica import _checks
+from identica._checks import InputError
+from identica.processes import ArrayPairs, lagged_pairs
+
+__all__ = ["enough", "make_pairs", "observations"]
+
+_LEAST_PAIRS = 4
+_IMAGE_ENCODERS = ("conv", "resnet")
+
+
+def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
+    """X as a tensor: [samples, features] in float32, or [samples, channels, height, width] as it is.
+
+    Args:
+        estimator: Gets `n_features_in_` and `feature_names_in_`, or is held to them.
+        X: What the user gave.
+        reset: Whether this is a fit.
+    """
+    images = estimator.encoder in _IMAGE_ENCODERS if isinstance(estimator.encoder, str) else np.asarray(X).ndim > 2
+    try:
+        array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None if images else [np.float64, np.float32],
+            allow_nd=images,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+    except ValueError as error:
+        raise InputError(f"X cannot be used: {' '.join(str(error).split())}") from None
+    values = _images(array, estimator.encoder) if images else torch.from_numpy(np.array(array, dtype=np.float32))
+    if reset:
+        estimator.observation_shape_ = tuple(values.shape[1:])
+    elif tuple(values.shape[1:]) != estimator.observation_shape_:
+        raise InputError(
+            f"X must have observations of shape {list(estimator.observation_shape_)}, got {list(values.shape[1:])}"
+        )
+    return _checks.finite("X", values)
+
+
+def make_pairs(values: Tensor, y: Any, X_pos: Any, pairs: Any, lag: int | None, trials: Any) -> ArrayPairs:
+    """Pairs from the one source that was given: a second array (under either name), index pairs, or a lag."""
+    if y is not None and lag is not None and np.asarray(y).ndim == 1:
+        y = None  # a target that scikit-learn's tools pass along
+    if y is not None and X_pos is not None:
+        raise InputError("X_pos was given twice, by place and by name")
+    X_pos = y if X_pos is None else X_pos
+    given = [name for name, value in (("X_pos", X_pos), ("pairs", pairs), ("lag", lag)) if value is not None]
+    if len(given) != 1:
+        raise InputError(f"give positive pairs in one way: X_pos, pairs or lag; got {' and '.join(given) or 'none'}")
+    if trials is not None and lag is None:
+        raise InputError(f"trials needs lag, the distance of partners within a trial; got trials with {given[0]}")
+    if pairs is not None:
+        return ArrayPairs(values, pairs)
+    if lag is not None:
+        return ArrayPairs(values, lagged_pairs(len(values), lag, trials))
+    positives = _partners(values, X_pos)
+    count = len(values)
+    return ArrayPairs(torch.cat([values, positives]), np.arange(2 * count).reshape(2, count).T)
+
+
+def enough(source: ArrayPairs, dim: int) -> None:
+    """Refuse what cannot be learnt from: fewer pairs than factors, or partners that never differ."""
+    least = max(_LEAST_PAIRS, dim + 1)
+    if len(source) < least:
+        raise InputError(f"{dim} components need at least {least} pairs, got {len(source)} pairs")
+    first, second = source.at(torch.arange(min(len(source), 1000)))
+    if torch.equal(first, second):
+        raise InputError("X_pos (or pairs) must differ from X: each observation is its own partner")
+
+
+def _partners(values: Tensor, X_pos: Any) -> Tensor:
+    try:
+        array = check_array(
+            X_pos, dtype=None, allow_nd=True, ensure_all_finite=False, input_name="X_pos", ensure_2d=False
+        )
+    except (ValueError, TypeError) as error:
+        raise InputError(f"X_pos cannot be used: {' '.join(str(error).split())}") from None
+    if values.ndim == 2:
+        try:
+            positives = torch.from_numpy(np.array(array, dtype=np.float32))
+        except (ValueError, TypeError):
+            raise InputError(f"X_pos must be numbers, got an array of {array.dtype}") from None
+    else:
+        positives = _images(array, "conv")
+    if positives.shape != values.shape:
+        raise InputError(f"X_pos must have the shape of X, {list(values.shape)}, got {list(positives.shape)}")
+    _checks.finite("X_pos", positives)
+    if values.ndim == 2:
+        _warn_of_another_scale(values, positives)
+    return positives
+
+
+def _warn_of_another_scale(values: Tensor, positives: Tensor) -> None:
+    """A scaler in a pipeline changes X and leaves X_pos as it was: no error, and no factors either."""
+    deviation = values.std(dim=0).clamp_min(1e-12)
+    shift = ((positives.mean(dim=0) - values.mean(dim=0)).abs() / deviation).max()
+    stretch = (positives.std(dim=0) / deviation).log().abs().max()
+    if shift > 3 or stretch > np.log(10):
+        warnings.warn(
+            "X_pos is on another scale than X. In a Pipeline, the steps in front change X alone: put all observations "
+            "into X and pass pairs= instead",
+            stacklevel=4,
+        )
+
+
+def _images(array: NDArray[Any], encoder: Any) -> Tensor:
+    kind = f"encoder {encoder!r}" if isinstance(encoder, str) else "the encoder"
+    if array.ndim == 3:
+        array = array[:, None]
+    if array.ndim != 4 or array.shape[1] not in (1, 3):
+        raise InputError(
+            f"X must be images [samples, channels, height, width] with 1 or 3 channels for {kind}, "
+            f"got shape {list(array.shape)}"
+        )
+    if array.dtype == np.uint8:
+        return torch.from_numpy(np.ascontiguousarray(array))
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_) or np.iscomplexobj(array):
+        raise InputError(f"X must be images of real numbers, got {array.dtype}")
+    return torch.from_numpy(array.astype(np.float32))

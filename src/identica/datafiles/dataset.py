@@ -1,0 +1,33 @@
+"""What a file of data turns into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Dataset"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Observations as a file holds them, and how they pair up.
+
+    At most one of `positives` and `pairs` is given.
+
+    Attributes:
+        observations: Floats [samples, features], or images [samples, channels, height, width].
+        positives: Of the same shape as `observations`: row i is the partner of row i.
+        pairs: Row numbers of partners in `observations`, counted from 0, [pairs, 2].
+        trials: A label for each sample, such as the session that it was recorded in.
+        names: Names of the features: the columns of a table, or x0, x1, …; none for images.
+    """
+
+    observations: NDArray[Any]
+    positives: NDArray[Any] | None = None
+    pairs: NDArray[np.int64] | None = None
+    trials: NDArray[Any] | None = None
+    names: tuple[str, ...] = ()

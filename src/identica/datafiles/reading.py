@@ -1,0 +1,107 @@
+"""From a path to arrays with pairs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from identica._checks import InputError
+from identica.datafiles import _content
+from identica.datafiles._arrays import ARRAYS, array_names, load_array, read_arrays
+from identica.datafiles._images import read_images
+from identica.datafiles._pairs import read_file_pairs, read_row_pairs
+from identica.datafiles._sources import file_suffix, listing, member
+from identica.datafiles._tables import TABLES, read_columns, read_table
+from identica.datafiles.dataset import Dataset
+
+__all__ = ["read_array", "read_dataset"]
+
+
+def read_dataset(
+    path: Path, *, columns: Sequence[str] | None = None, trial: str | None = None, pairs: Path | None = None
+) -> Dataset:
+    """Read observations and how they pair up from a table, a file of arrays or a folder of images.
+
+    A `.csv`, `.tsv` or `.parquet` table has a feature in each column; columns `speed_pos`, … beside `speed`, … hold
+    the partners. An `.npz` or `.h5` file has an array `x`, and may have `x_pos` (the partners), `pairs` (row numbers
+    of partners) and `trials` (labels). An `.npy` file is `x` alone. Images are those directly in the folder.
+
+    Args:
+        path: A file or a folder.
+        columns: The features to keep, by name; the columns of arrays are named x0, x1, …
+        trial: The column or array of labels; `trials` in `.npz` and `.h5` files if nothing is said.
+        pairs: A list of partners: two file names (folders of images) or two row numbers counted from 0 a line.
+
+    Raises:
+        InputError: What is read cannot be used; one line says what, where, and what can.
+    """
+    path = Path(path)
+    if columns is not None:
+        _check_columns(columns)
+    if os.path.isdir(path):
+        return _read_folder(path, columns, trial, pairs)
+    suffix = file_suffix("data", path, (*TABLES, *ARRAYS), instead="be a folder of images or ")
+    data = (read_table if suffix in TABLES else read_arrays)(path, columns, trial)
+    ways = {"partners (_pos)": data.positives, "pairs": data.pairs, f"the list {str(pairs)!r}": pairs}
+    given = [way for way, value in ways.items() if value is not None]
+    if len(given) > 1:
+        raise InputError(f"data must pair up in one way, but {str(path)!r} comes with {' and '.join(given)}")
+    return data if pairs is None else replace(data, pairs=read_row_pairs(Path(pairs), len(data.observations)))
+
+
+def read_array(name: str, path: Path, *, key: str | None = None) -> NDArray[Any]:
+    """Read one [samples, columns] array of finite numbers.
+
+    Args:
+        name: What the caller calls it; errors use the word, and in files of several arrays it is the one looked for.
+        path: A table or a file of arrays.
+        key: The array to take from an `.npz` or `.h5` file.
+
+    Raises:
+        InputError: There is no such array, or it cannot be used.
+    """
+    path = Path(path)
+    label = f"{name} in {str(path)!r}"
+    suffix = file_suffix(name, path, (*TABLES, *ARRAYS))
+    if key is not None and suffix not in {".npz", ".h5", ".hdf5"}:
+        raise InputError(f"key {key!r} must belong to an .npz or .h5 file, got {str(path)!r}")
+    if suffix in TABLES:
+        values, columns = read_columns(path)
+    else:
+        values = _content.as_matrix(label, load_array(path, _key(name, path, key)))
+        columns = [str(column) for column in range(values.shape[1])]
+    _content.check_finite(label, values, columns)
+    return values
+
+
+def _key(name: str, path: Path, key: str | None) -> str:
+    found = array_names(path)
+    if key is not None:
+        return member("array", key.strip("/"), path, found)
+    if name in found:
+        return name
+    if len(found) != 1:
+        raise InputError(f"{name} must be an array of {str(path)!r}, which has no array {name!r}: {listing(found)}")
+    return found[0]
+
+
+def _read_folder(folder: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:
+    for name, value in (("columns", columns), ("trial", trial)):
+        if value is not None:
+            raise InputError(f"{name} must be left out for a folder of images, got {value!r} with {str(folder)!r}")
+    images, files = read_images(folder)
+    _content.check_images(repr(str(folder)), images)
+    return Dataset(images, pairs=None if pairs is None else read_file_pairs(Path(pairs), files))
+
+
+def _check_columns(columns: Sequence[str]) -> None:
+    if isinstance(columns, str) or not columns:
+        raise InputError(f"columns must be a list of at least one name, got {columns!r}")
+    twice = [name for index, name in enumerate(columns) if name in columns[:index]]
+    if twice:
+        raise InputError(f"columns must be different names, got {twice[0]!r} twice")

@@ -1,0 +1,28 @@
+"""Networks f from observations to codes: a whitening, a backbone, and a head onto a space."""
+
+from identica.encoders._layers import Initialisation
+from identica.encoders.backbones import BACKBONES, make_backbone
+from identica.encoders.convnet import ConvNet
+from identica.encoders.encoder import Encoder
+from identica.encoders.heads import BoxHead, NormalisedHead, RealHead, Scale, SphereHead, make_head
+from identica.encoders.mlp import MLP
+from identica.encoders.resnet import ResNet18
+from identica.encoders.whitening import Standardisation, Whitening
+
+__all__ = [
+    "BACKBONES",
+    "MLP",
+    "BoxHead",
+    "ConvNet",
+    "Encoder",
+    "Initialisation",
+    "NormalisedHead",
+    "RealHead",
+    "ResNet18",
+    "Scale",
+    "SphereHead",
+    "Standardisation",
+    "Whitening",
+    "make_backbone",
+    "make_head",
+]

@@ -1,0 +1,48 @@
+"""Layers whose first weights come from an explicit generator."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from torch import Generator, nn
+
+__all__ = ["Initialisation", "convolution", "linear"]
+
+Initialisation = Literal["kaiming", "torch"]
+
+
+def linear(fan_in: int, fan_out: int, slope: float, initialisation: Initialisation, generator: Generator) -> nn.Linear:
+    """A linear layer: `kaiming` (normal, matched to the slope, zero biases) or `torch` (the default of `nn.Linear`)."""
+    layer = nn.utils.skip_init(nn.Linear, fan_in, fan_out, device=generator.device)  # type: ignore[no-untyped-call]
+    assert isinstance(layer, nn.Linear)
+    if initialisation == "kaiming":
+        nn.init.kaiming_normal_(layer.weight, a=slope, generator=generator)
+        nn.init.zeros_(layer.bias)
+    else:
+        bound = 1 / math.sqrt(fan_in)
+        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
+        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
+    return layer
+
+
+def convolution(
+    inputs: int,
+    outputs: int,
+    kernel: int | tuple[int, int],
+    *,
+    generator: Generator,
+    stride: int = 1,
+    padding: int = 0,
+    bias: bool = True,
+    mode: Literal["fan_in", "fan_out"] = "fan_in",
+) -> nn.Conv2d:
+    """A convolution before a ReLU: Kaiming's normal weights, which keep the variance of `mode`; zero biases."""
+    layer = nn.utils.skip_init(  # type: ignore[no-untyped-call]
+        nn.Conv2d, inputs, outputs, kernel, stride=stride, padding=padding, bias=bias, device=generator.device
+    )
+    assert isinstance(layer, nn.Conv2d)
+    nn.init.kaiming_normal_(layer.weight, mode=mode, nonlinearity="relu", generator=generator)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,77 @@
+"""The network a user names, for observations of a given shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Generator, nn
+
+from identica import _checks
+from identica._checks import InputError
+from identica.encoders._layers import Initialisation
+from identica.encoders.convnet import ConvNet
+from identica.encoders.mlp import MLP
+from identica.encoders.resnet import ResNet18
+
+__all__ = ["BACKBONES", "make_backbone"]
+
+_NEEDS = {
+    "mlp": "observations of shape [features]",
+    "conv": "images of shape [channels, height, width]",
+    "resnet": "images of shape [channels, height, width]",
+}
+BACKBONES = tuple(_NEEDS)
+
+_HINTS = {1: "use 'mlp'", 3: "use 'conv' or 'resnet'"}
+
+
+def make_backbone(
+    kind: str,
+    shape: Sequence[int],
+    outputs: int,
+    *,
+    generator: Generator,
+    widths: Sequence[int] = (64, 64),
+    slope: float = 0.2,
+    initialisation: Initialisation = "kaiming",
+) -> nn.Module:
+    """The network from observations of `shape` to unconstrained codes: `mlp`, `conv` or `resnet`.
+
+    Args:
+        kind: `mlp` for vectors, `conv` (`ConvNet`) or `resnet` (`ResNet18`) for images.
+        shape: Shape of one observation: [features] or [channels, height, width].
+        outputs: Number of codes.
+        generator: Source of the initial weights.
+        widths: Hidden widths of `mlp`.
+        slope: Slope below zero of the leaky ReLUs of `mlp`.
+        initialisation: Of the weights of `mlp`.
+    """
+    _checks.choice("encoder", kind, BACKBONES)
+    if len(shape) != (1 if kind == "mlp" else 3):
+        allowed = _HINTS.get(len(shape), "allowed are [features] and [channels, height, width]")
+        raise InputError(f"encoder {kind!r} needs {_NEEDS[kind]}, got observations of shape {list(shape)}: {allowed}")
+    try:
+        return _make(kind, shape, _checks.at_least_one("outputs", outputs), generator, widths, slope, initialisation)
+    except InputError as error:
+        raise InputError(f"encoder {kind!r} for observations of shape {list(shape)}: {error}") from error
+
+
+def _make(
+    kind: str,
+    shape: Sequence[int],
+    outputs: int,
+    generator: Generator,
+    widths: Sequence[int],
+    slope: float,
+    initialisation: Initialisation,
+) -> nn.Module:
+    if kind == "mlp":
+        for name, value in (("features", shape[0]), *(("a width", width) for width in widths)):
+            _checks.at_least_one(name, value)
+        return MLP(shape[0], outputs, widths, generator=generator, slope=slope, initialisation=initialisation)
+    channels, height, width = shape
+    if kind == "conv":
+        return ConvNet(channels, height, width, outputs, generator=generator)
+    for name, value in (("height", height), ("width", width)):
+        _checks.at_least_one(name, value)
+    return ResNet18(channels, outputs, generator=generator)

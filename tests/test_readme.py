@@ -3,9 +3,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from identica.experiments import RunStore
 from identica.metrics import Score
-from identica.report import make_table
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,7 +20,3 @@ def test_the_example_runs_and_recovers_the_factors() -> None:
 
 def test_it_is_short() -> None:
     assert len(README.splitlines()) < 150
-
-
-def test_the_table_is_the_one_of_the_committed_records() -> None:
-    assert make_table(RunStore(ROOT / "results" / "tables").records(), "markdown") in README

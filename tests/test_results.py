@@ -1,0 +1,79 @@
+"""The published tables are what the committed records say, and the records say what the recipe promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from identica.experiments import ROWS, RunStore, rows_of_table
+from identica.experiments.store import Record
+from identica.report import make_table
+
+ROOT = Path(__file__).parents[1]
+TABLES, OFF_GRID = ROOT / "results" / "tables", ROOT / "results" / "offgrid"
+PUBLISHED = [row.id for table in ("1", "2") for row in rows_of_table(table)]
+NOT_IDENTIFIABLE = ("t2-08", "t2-09", "t2-10")
+
+
+def records(folder: Path, kind: str = "unsupervised") -> list[Record]:
+    return [record for record in RunStore(folder).records() if record["kind"] == kind]
+
+
+def of_row(row: str) -> list[Record]:
+    return [record for record in records(TABLES) if record["row"] == row]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/recipe.md"])
+def test_pages_show_the_table_of_the_records(page: str) -> None:
+    folder = TABLES if page == "README.md" else OFF_GRID
+    assert make_table(RunStore(folder).records(), "markdown") in (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", PUBLISHED)
+def test_each_row_has_three_seeds_in_time(row: str) -> None:
+    found = of_row(row)
+    assert sorted(record["seed"] for record in found) == [0, 1, 2]
+    quick = found[0]["settings"]["model_conditional"] in ("vmf", "laplace")
+    assert max(record["seconds"] for record in found) <= (300 if quick else 600)
+
+
+@pytest.mark.parametrize("row", [row for row in PUBLISHED if row not in NOT_IDENTIFIABLE])
+def test_identifiable_rows_reach_the_papers_score(row: str) -> None:
+    reference = ROWS[row].unsupervised
+    assert reference is not None
+    assert mean(record[ROWS[row].metric] for record in of_row(row)) >= reference.mean - 0.3
+
+
+@pytest.mark.parametrize("row", PUBLISHED)
+def test_supervised_baselines_reach_the_papers(row: str) -> None:
+    reference, settings = ROWS[row].supervised, of_row(row)[0]["settings"]
+    assert reference is not None
+    found = [
+        baseline[ROWS[row].metric]
+        for baseline in records(TABLES, "supervised")
+        if all(baseline["settings"][key] == settings[key] for key in ("space", "marginal", "model_space"))
+    ]
+    assert len(found) == 3
+    assert mean(found) >= reference.mean - 0.3
+
+
+@pytest.mark.parametrize("row", NOT_IDENTIFIABLE)
+def test_the_other_half_of_the_theory_holds(row: str) -> None:
+    for record in of_row(row):
+        assert record["mcc"] < 75
+        assert record["r2"] > 95
+
+
+def test_off_the_grid_the_recipe_holds_too() -> None:
+    baselines = records(OFF_GRID, "supervised")
+    found = records(OFF_GRID)
+    assert len(found) >= 6
+    for record in found:
+        same = [
+            baseline["mcc"]
+            for baseline in baselines
+            if all(baseline["settings"][key] == record["settings"][key] for key in ("dim", "observed", "seed"))
+        ]
+        assert record["mcc"] > min(97.0, mean(same) - 1)

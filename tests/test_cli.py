@@ -107,10 +107,10 @@ BAD = [
     (("table", "nowhere"), "DIR must be the folder of a run store, got 'nowhere'"),
     (("table", "empty"), "no finished records"),
     (("export", "nowhere", "copies"), "DIR must be the folder of a run store, got 'nowhere'"),
-    (("score", "nan.npy", "good.npy"), "latents must be finite, got 1 NaN or infinite of 20 values"),
+    (("score", "nan.npy", "good.npy"), "latents in 'nan.npy' has 1 missing or infinite values"),
     (("score", "good.npy", "short.npy"), "same number of samples, got 20 and 5"),
     (("score", "good.npy", "gone.npy"), "'gone.npy' does not exist"),
-    (("score", "good.npy", "file"), "'file' cannot be read"),
+    (("score", "good.npy", "file"), "got 'file' with no suffix"),
     (("dance",), "No such command 'dance'"),
     (("reproduce", "t2-01", "--color", "red"), "No such option: --color"),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
@@ -31,18 +30,23 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
     """
     images = estimator.encoder in _IMAGE_ENCODERS if isinstance(estimator.encoder, str) else np.asarray(X).ndim > 2
     try:
-        array = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            dtype=None if images else [np.float64, np.float32],
-            allow_nd=images,
-            ensure_all_finite=False,
-            ensure_min_samples=2 if reset else 1,
-        )
+        if images:
+            values = _images("X", X)
+            validate_data(estimator, values.numpy(), reset=reset, skip_check_array=True)
+        else:
+            array = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 1,
+            )
+            values = torch.from_numpy(np.array(array, dtype=np.float32))
+    except InputError:
+        raise
     except ValueError as error:
         raise InputError(f"X cannot be used: {' '.join(str(error).split())}") from None
-    values = _images(array, estimator.encoder) if images else torch.from_numpy(np.array(array, dtype=np.float32))
     if reset:
         estimator.observation_shape_ = tuple(values.shape[1:])
     elif tuple(values.shape[1:]) != estimator.observation_shape_:
@@ -84,19 +88,14 @@ def enough(source: ArrayPairs, dim: int) -> None:
 
 
 def _partners(values: Tensor, X_pos: Any) -> Tensor:
-    try:
-        array = check_array(
-            X_pos, dtype=None, allow_nd=True, ensure_all_finite=False, input_name="X_pos", ensure_2d=False
-        )
-    except (ValueError, TypeError) as error:
-        raise InputError(f"X_pos cannot be used: {' '.join(str(error).split())}") from None
     if values.ndim == 2:
         try:
-            positives = torch.from_numpy(np.array(array, dtype=np.float32))
-        except (ValueError, TypeError):
-            raise InputError(f"X_pos must be numbers, got an array of {array.dtype}") from None
+            array = check_array(X_pos, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="X_pos")
+        except (ValueError, TypeError) as error:
+            raise InputError(f"X_pos cannot be used: {' '.join(str(error).split())}") from None
+        positives = torch.from_numpy(np.array(array, dtype=np.float32))
     else:
-        positives = _images(array, "conv")
+        positives = _images("X_pos", X_pos)
     if positives.shape != values.shape:
         raise InputError(f"X_pos must have the shape of X, {list(values.shape)}, got {list(positives.shape)}")
     _checks.finite("X_pos", positives)
@@ -118,17 +117,17 @@ def _warn_of_another_scale(values: Tensor, positives: Tensor) -> None:
         )
 
 
-def _images(array: NDArray[Any], encoder: Any) -> Tensor:
-    kind = f"encoder {encoder!r}" if isinstance(encoder, str) else "the encoder"
+def _images(name: str, values: Any) -> Tensor:
+    """Images, with or without an axis of channels, as [samples, channels, height, width]; bytes stay bytes."""
+    array = np.asarray(values)
     if array.ndim == 3:
         array = array[:, None]
-    if array.ndim != 4 or array.shape[1] not in (1, 3):
+    if array.ndim != 4 or array.shape[1] not in (1, 3) or 0 in array.shape:
         raise InputError(
-            f"X must be images [samples, channels, height, width] with 1 or 3 channels for {kind}, "
-            f"got shape {list(array.shape)}"
+            f"{name} must be images [samples, channels, height, width] with 1 or 3 channels, got {list(array.shape)}"
         )
     if array.dtype == np.uint8:
         return torch.from_numpy(np.ascontiguousarray(array))
-    if not (np.issubdtype(array.dtype, np.number) or array.dtype == np.bool_) or np.iscomplexobj(array):
-        raise InputError(f"X must be images of real numbers, got {array.dtype}")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be images of real numbers, got {array.dtype}")
     return torch.from_numpy(array.astype(np.float32))

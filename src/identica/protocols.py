@@ -143,17 +143,17 @@ class Protocol:
             logarithmic=self.logarithmic_scale,
             normalised=self.normalise_codes,
         )
-        return Encoder(network, head, self._front(sample))
+        return Encoder(network, head, self._front(sample, dim))
 
-    def _front(self, sample: Tensor) -> Whitening | Standardisation | None:
+    def _front(self, sample: Tensor, dim: int) -> Whitening | Standardisation | None:
         if self.whiten == "no":
             return None
         if sample.ndim > 2 or len(sample) <= sample.shape[1] or sample.shape[1] > _MOST_WHITENED:
             return Standardisation.fit(sample)
-        whitening = Whitening.fit(sample, centre=self.whiten == "centred")
+        whitening = Whitening.fit(sample, centre=self.whiten == "centred", dim=dim)
         # The mean may stay where it is near. Observations far from the origin would all look alike.
         offset = whitening(sample.mean(dim=0)).square().mean().sqrt()
-        return whitening if offset <= _FARTHEST_MEAN else Whitening.fit(sample)
+        return whitening if offset <= _FARTHEST_MEAN else Whitening.fit(sample, dim=dim)
 
     def optimizers(self, encoder: Encoder) -> list[Optimizer]:
         """Optimisers over all learnable parameters of `encoder`."""

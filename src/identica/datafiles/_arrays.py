@@ -106,9 +106,9 @@ def _samples(path: Path, name: str) -> NDArray[Any]:
 
 def _check(label: str, array: NDArray[Any], features: Sequence[str]) -> None:
     if array.ndim == 2:
-        _content.check_matrix(label, array, features)
+        _content.check_finite(label, array, features)
     else:
-        _content.check_images(label, array)
+        _content.check_images_finite(label, array)
 
 
 def _pairs(path: Path, names: Collection[str], samples: int) -> NDArray[np.int64] | None:

@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from identica._checks import InputError
 
-__all__ = ["as_images", "as_labels", "as_matrix", "as_pairs", "check_finite", "check_images", "check_matrix", "matched"]
+__all__ = [
+    "as_images",
+    "as_labels",
+    "as_matrix",
+    "as_pairs",
+    "check_columns_vary",
+    "check_finite",
+    "check_images_finite",
+    "check_images_vary",
+    "matched",
+]
 
 Array = NDArray[Any]
 
@@ -44,10 +54,9 @@ def as_images(label: str, array: Array) -> Array:
     return np.ascontiguousarray(array, dtype=dtype)
 
 
-def check_matrix(label: str, matrix: Array, names: Sequence[str]) -> None:
-    """Raise unless there are two samples, all numbers are finite and all columns vary."""
+def check_columns_vary(label: str, matrix: Array, names: Sequence[str]) -> None:
+    """Raise unless there are two samples and all columns vary."""
     _check_count(label, matrix)
-    check_finite(label, matrix, names)
     constant = np.flatnonzero(np.ptp(matrix, axis=0) == 0)
     if constant.size:
         raise InputError(
@@ -66,12 +75,16 @@ def check_finite(label: str, matrix: Array, names: Sequence[str]) -> None:
         )
 
 
-def check_images(label: str, images: Array) -> None:
-    """Raise unless there are two images, all numbers are finite and the images differ."""
-    _check_count(label, images)
+def check_images_finite(label: str, images: Array) -> None:
+    """Raise if a number is NaN or infinite."""
     bad = np.argwhere(~np.isfinite(images)) if images.dtype.kind == "f" else np.empty((0, 4))
     if len(bad):
         raise InputError(f"{label} has {len(bad)} missing or infinite values, the first in image {bad[0, 0]}")
+
+
+def check_images_vary(label: str, images: Array) -> None:
+    """Raise unless there are two images and they differ."""
+    _check_count(label, images)
     if all(np.array_equal(images[0], image) for image in images[1:]):
         raise InputError(f"{label} must vary, but all {len(images)} images are the same")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identica._checks import InputError
-from identica.datafiles._sources import library, reading
+from identica.datafiles._sources import files_in, library, reading
 
 __all__ = ["IMAGES", "read_images"]
 
@@ -25,12 +24,12 @@ _DEEP = ("I", "F")
 def read_images(folder: Path) -> tuple[NDArray[np.uint8], list[str]]:
     """All images of a folder as [images, channels, height, width], and their file names in natural order."""
     pillow = library("PIL.Image", "reading images", "pillow")
-    with reading(folder):
-        # Names with a leading dot are what systems leave beside the user's own files.
-        paths = [path for path in folder.iterdir() if path.suffix.lower() in IMAGES and path.name[0] != "."]
+    paths = files_in(folder, IMAGES)
     if not paths:
-        raise InputError(f"{str(folder)!r} must hold images ({', '.join(IMAGES)}), got none; its folders are not read")
-    paths.sort(key=_natural)
+        raise InputError(
+            f"{str(folder)!r} must hold images ({', '.join(IMAGES)}) or clips (.bvh), got none; "
+            "its folders are not read"
+        )
     first = _pixels(pillow, paths[0])
     images = np.empty((len(paths), *first.shape), np.uint8)
     for index, path in enumerate(paths):
@@ -44,12 +43,6 @@ def read_images(folder: Path) -> tuple[NDArray[np.uint8], list[str]]:
             images = np.repeat(images, len(pixels), axis=1)
         images[index] = pixels
     return images, [path.name for path in paths]
-
-
-def _natural(path: Path) -> tuple[list[str | int], str]:
-    """Order that counts numbers as numbers: img2 before img10."""
-    parts = re.split(r"([0-9]+)", path.name.lower())
-    return [int(part) if index % 2 else part for index, part in enumerate(parts)], path.name
 
 
 def _pixels(pillow: ModuleType, path: Path) -> NDArray[np.uint8]:

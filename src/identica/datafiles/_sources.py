@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import ModuleType
 
 from identica._checks import InputError
 
-__all__ = ["file_suffix", "known_suffix", "library", "listing", "member", "one_line", "reading"]
+__all__ = ["file_suffix", "files_in", "known_suffix", "library", "listing", "member", "one_line", "reading"]
 
 
 def file_suffix(name: str, path: Path, allowed: Sequence[str], instead: str = "") -> str:
@@ -32,6 +33,20 @@ def known_suffix(name: str, path: Path, allowed: Sequence[str], instead: str = "
         found = f"suffix {suffix!r}" if suffix else "no suffix"
         raise InputError(f"{name} must {instead}end in {', '.join(allowed)}, got {str(path)!r} with {found}")
     return suffix
+
+
+def files_in(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    """Files directly in a folder that end in one of `suffixes`, in natural order."""
+    with reading(folder):
+        # Names with a leading dot are what systems leave beside the user's own files.
+        paths = [path for path in folder.iterdir() if path.suffix.lower() in suffixes and path.name[0] != "."]
+    return sorted(paths, key=_natural)
+
+
+def _natural(path: Path) -> tuple[list[str | int], str]:
+    """Order that counts numbers as numbers: img2 before img10."""
+    parts = re.split(r"([0-9]+)", path.name.lower())
+    return [int(part) if index % 2 else part for index, part in enumerate(parts)], path.name
 
 
 def library(module: str, task: str, package: str | None = None) -> ModuleType:

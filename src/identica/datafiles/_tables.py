@@ -35,7 +35,7 @@ def read_table(path: Path, columns: Sequence[str] | None, trial: str | None) -> 
             raise InputError(f"column {name!r} of {str(path)!r} is the trial, so it cannot be one of the columns too")
     features, partners = _features(path, names, columns, trial)
     values = _numbers(path, frame, features + partners)
-    _content.check_matrix(repr(str(path)), values, features + partners)
+    _content.check_finite(repr(str(path)), values, features + partners)
     x, x_pos = values[:, : len(features)], values[:, len(features) :]
     return Dataset(
         np.ascontiguousarray(x),

@@ -23,7 +23,7 @@ class Dataset:
         positives: Of the same shape as `observations`: row i is the partner of row i.
         pairs: Row numbers of partners in `observations`, counted from 0, [pairs, 2].
         trials: A label for each sample, such as the session that it was recorded in.
-        names: Names of the features: the columns of a table, or x0, x1, …; none for images.
+        names: Names of the features: the columns of a table, coordinates of joints, or x0, x1, …; none for images.
     """
 
     observations: NDArray[Any]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from identica._checks import InputError
 from identica.datafiles import _content
 from identica.datafiles._arrays import ARRAYS, array_names, load_array, read_arrays
-from identica.datafiles._images import read_images
+from identica.datafiles._images import IMAGES, read_images
+from identica.datafiles._motions import CLIPS, read_clip, read_clips
 from identica.datafiles._pairs import read_file_pairs, read_row_pairs
-from identica.datafiles._sources import file_suffix, listing, member
+from identica.datafiles._sources import file_suffix, files_in, listing, member
 from identica.datafiles._tables import TABLES, read_columns, read_table
 from identica.datafiles.dataset import Dataset
 
@@ -23,19 +24,27 @@ __all__ = ["read_array", "read_dataset"]
 
 
 def read_dataset(
-    path: Path, *, columns: Sequence[str] | None = None, trial: str | None = None, pairs: Path | None = None
+    path: Path,
+    *,
+    columns: Sequence[str] | None = None,
+    trial: str | None = None,
+    pairs: Path | None = None,
+    to_fit: bool = True,
 ) -> Dataset:
-    """Read observations and how they pair up from a table, a file of arrays or a folder of images.
+    """Read observations and how they pair up from a table, a file of arrays, motion capture or a folder.
 
     A `.csv`, `.tsv` or `.parquet` table has a feature in each column; columns `speed_pos`, … beside `speed`, … hold
     the partners. An `.npz` or `.h5` file has an array `x`, and may have `x_pos` (the partners), `pairs` (row numbers
-    of partners) and `trials` (labels). An `.npy` file is `x` alone. Images are those directly in the folder.
+    of partners) and `trials` (labels). An `.npy` file is `x` alone. A `.bvh` clip has the places of its joints, seen
+    from the root and its heading, as columns `LeftFoot.x`, …; those that never change are left out. A folder holds
+    images, or clips of the same joints, which become the trials; only what is directly in it is read.
 
     Args:
         path: A file or a folder.
         columns: The features to keep, by name; the columns of arrays are named x0, x1, …
-        trial: The column or array of labels; `trials` in `.npz` and `.h5` files if nothing is said.
+        trial: The column or array of labels; `trials` in `.npz` and `.h5` files if nothing is said. Not for clips.
         pairs: A list of partners: two file names (folders of images) or two row numbers counted from 0 a line.
+        to_fit: Refuse what cannot be learnt from: columns that never change, a single sample.
 
     Raises:
         InputError: What is read cannot be used; one line says what, where, and what can.
@@ -43,10 +52,20 @@ def read_dataset(
     path = Path(path)
     if columns is not None:
         _check_columns(columns)
+    data = _read(path, columns, trial, pairs)
+    if to_fit:
+        _check_varies(path, data)
+    return data
+
+
+def _read(path: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:
     if os.path.isdir(path):
-        return _read_folder(path, columns, trial, pairs)
-    suffix = file_suffix("data", path, (*TABLES, *ARRAYS), instead="be a folder of images or ")
-    data = (read_table if suffix in TABLES else read_arrays)(path, columns, trial)
+        clips = [] if files_in(path, IMAGES) else files_in(path, CLIPS)
+        if not clips:
+            return _read_folder(path, columns, trial, pairs)
+        data = read_clips(path, clips, columns, trial)
+    else:
+        data = _read_file(path, columns, trial)
     ways = {"partners (_pos)": data.positives, "pairs": data.pairs, f"the list {str(pairs)!r}": pairs}
     given = [way for way, value in ways.items() if value is not None]
     if len(given) > 1:
@@ -90,13 +109,30 @@ def _key(name: str, path: Path, key: str | None) -> str:
     return found[0]
 
 
+def _read_file(path: Path, columns: Sequence[str] | None, trial: str | None) -> Dataset:
+    suffix = file_suffix("data", path, (*TABLES, *ARRAYS, *CLIPS), instead="be a folder of images or clips, or ")
+    if suffix in CLIPS:
+        return read_clip(path, columns, trial)
+    return (read_table if suffix in TABLES else read_arrays)(path, columns, trial)
+
+
 def _read_folder(folder: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:
     for name, value in (("columns", columns), ("trial", trial)):
         if value is not None:
             raise InputError(f"{name} must be left out for a folder of images, got {value!r} with {str(folder)!r}")
     images, files = read_images(folder)
-    _content.check_images(repr(str(folder)), images)
     return Dataset(images, pairs=None if pairs is None else read_file_pairs(Path(pairs), files))
+
+
+def _check_varies(path: Path, data: Dataset) -> None:
+    where = repr(str(path))
+    in_arrays = path.suffix.lower() in ARRAYS and not os.path.isdir(path)
+    for name, ending, values in (("x", "", data.observations), ("x_pos", "_pos", data.positives)):
+        label = f"{name} in {where}" if in_arrays else where
+        if values is not None and values.ndim == 2:
+            _content.check_columns_vary(label, values, [feature + ending for feature in data.names])
+        elif values is not None:
+            _content.check_images_vary(label, values)
 
 
 def _check_columns(columns: Sequence[str]) -> None:

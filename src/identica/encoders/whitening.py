@@ -12,6 +12,8 @@ from identica._checks import InputError
 
 __all__ = ["Standardisation", "Whitening"]
 
+# Part of the largest variance below which a direction is left out.
+_LEAST_VARIANCE = 1e-10
 _ENTRIES_PER_CHUNK = 5_000_000
 
 
@@ -28,12 +30,14 @@ class Whitening(nn.Module):
         self.register_buffer("matrix", matrix)
 
     @classmethod
-    def fit(cls, observations: Tensor, *, centre: bool = True) -> Whitening:
-        """Measure mean and covariance; directions without variance are left out, not blown up.
+    def fit(cls, observations: Tensor, *, centre: bool = True, dim: int | None = None) -> Whitening:
+        """Measure mean and covariance; directions of little variance, likely noise, are not stretched to the full.
 
         Args:
             observations: A sample, [count, dim].
             centre: Subtract the mean; if False, m stays 0 and only the covariance is made even.
+            dim: Give unit variance to so many directions, those of most variance, and stretch the others no more than
+                the last of these; to all of them if not given.
         """
         if observations.ndim != 2 or observations.shape[0] <= observations.shape[1]:
             raise InputError(f"observations must be [count, dim] with count above dim, got {list(observations.shape)}")
@@ -41,8 +45,9 @@ class Whitening(nn.Module):
         sample = observations.double()
         mean = sample.mean(dim=0)
         variances, axes = torch.linalg.eigh(torch.cov((sample - mean).T).reshape(len(mean), len(mean)))
-        usable = variances > variances[-1] * 1e-10
-        inverse = torch.where(usable, variances.clamp_min(torch.finfo(torch.float64).tiny).rsqrt(), 0.0)
+        usable = variances > variances[-1] * _LEAST_VARIANCE
+        last = variances[-(dim or len(mean))].clamp_min(variances[-1] * _LEAST_VARIANCE)
+        inverse = torch.where(usable, variances.clamp_min(last).rsqrt(), 0.0)
         matrix = axes @ torch.diag(inverse) @ axes.T
         return cls((mean if centre else torch.zeros_like(mean)).to(observations.dtype), matrix.to(observations.dtype))
 

@@ -45,6 +45,21 @@ class ArrayPairs:
     def __len__(self) -> int:
         return self.indices.shape[0]
 
+    def split(self, held_out: float, *, in_order: bool, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Index pairs to fit and index pairs to test.
+
+        Args:
+            held_out: Part of the pairs to test.
+            in_order: Take the last ones: neighbours in time are too alike to test each other.
+            seed: Of the random choice otherwise.
+        """
+        if not 0 <= held_out < 1:
+            raise InputError(f"held_out must be a part from 0 to below 1, got {held_out!r}")
+        indices = self.indices.cpu().numpy()
+        order = np.arange(len(indices)) if in_order else np.random.default_rng(seed).permutation(len(indices))
+        fitted = len(indices) - round(held_out * len(indices))
+        return indices[order[:fitted]], indices[order[fitted:]]
+
     def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw `count` pairs with replacement."""
         chosen = torch.randint(len(self), (count,), generator=generator, device=generator.device)

@@ -17,7 +17,6 @@ from identica._checks import InputError
 from identica.estimator import ContrastiveICA
 from identica.evidence import bits_of_pairs
 from identica.models import SPACES, Model
-from identica.processes import ArrayPairs
 from identica.trust.agreement import Consistency, consistency
 
 __all__ = ["CANDIDATES", "Candidate", "Selection", "select"]
@@ -33,6 +32,8 @@ CANDIDATES = (
 
 _LEAST_HELD_OUT = 20
 _STEPS_PER_RECIPE = 0.5
+# Bits within this part of the best are as good: encoders of one assumption differ as much.
+_AS_GOOD = 0.02
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
 _HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
@@ -46,7 +47,7 @@ class Candidate:
         model: Space and conditional.
         bits: What a code tells about its partner, on pairs that were held out: log₂ M - InfoNCE.
         behind: How many bits less than the best, with its standard error (of the same pairs and over refits).
-        tied: Whether that is within noise.
+        tied: Whether that is as good: within twice the error and 2 % of the bits.
         objection: What speaks against the assumption whatever its bits, if anything does.
         consistency: Agreement between refits, for candidates that were refitted.
         estimator: The first fit.
@@ -86,7 +87,7 @@ class Selection:
         text = [f"The pairs fit best with: {best.model} ({best.bits:.2f} bits a pair, {best.estimator.conditional_})."]
         ties = [str(other.model) for other in others if other.tied and other.objection is None]
         if ties:
-            text.append(f"Within noise of it: {'; '.join(ties)}. The more restrictive assumption goes first.")
+            text.append(f"As good within noise: {'; '.join(ties)}. The more restrictive space goes first.")
         worse = [other for other in others if not other.tied and other.objection is None]
         if worse:
             text.append(f"Next comes {worse[0].model}, {worse[0].behind[0] - best.behind[0]:.2f} bits behind.")
@@ -152,8 +153,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits, then refit those that lead and see if they agree.
 
-    Within noise the more restrictive space goes first: a sphere before a box before the unbounded space. A box whose
-    codes are not those of a bounded law is passed over.
+    Among those as good as the best the more restrictive space goes first: a sphere before a box before the unbounded
+    space; then the one with more bits. A box whose codes are not those of a bounded law is passed over.
 
     Args:
         X: Observations.
@@ -170,8 +171,6 @@ def select(
             no budget is given.
     """
     models = _models(candidates)
-    if not 0 < held_out < 1:
-        raise InputError(f"held_out must be a part between 0 and 1, got {held_out!r}")
     if _checks.at_least_one("refits", refits) < 2:
         raise InputError(f"refits must be at least 2 to compare, got {refits}")
     unknown = set(settings) - set(ContrastiveICA().get_params())
@@ -181,8 +180,12 @@ def select(
     probe = ContrastiveICA(**settings)
     source = _pairing.make_pairs(_pairing.observations(probe, X, reset=True), y, X_pos, pairs, lag, trials)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    split = _split(source, held_out, in_order=lag is not None, seed=seed)
-    contest = _Contest(source.observations.numpy(), *split, settings, seed, n_jobs)
+    fitted, tested = source.split(held_out, in_order=lag is not None, seed=seed)
+    if len(tested) < _LEAST_HELD_OUT:
+        raise InputError(
+            f"too few pairs: {len(source)} pairs leave {len(tested)} to test, at least {_LEAST_HELD_OUT} are needed"
+        )
+    contest = _Contest(source.observations.numpy(), fitted, tested, settings, seed, n_jobs)
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
@@ -244,25 +247,12 @@ def _models(candidates: Sequence[tuple[str, str]]) -> list[Model]:
     return list(dict.fromkeys(models))
 
 
-def _split(
-    source: ArrayPairs, held_out: float, *, in_order: bool, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    indices = source.indices.numpy()
-    tested = round(held_out * len(indices))
-    if tested < _LEAST_HELD_OUT:
-        raise InputError(
-            f"too few pairs: {len(indices)} pairs leave {tested} to test, at least {_LEAST_HELD_OUT} needed"
-        )
-    order = np.arange(len(indices)) if in_order else np.random.default_rng(seed).permutation(len(indices))
-    return indices[order[:-tested]], indices[order[-tested:]]
-
-
 def _leaders(fits: dict[tuple[Model, int], _Fit], models: Sequence[Model]) -> list[Model]:
     """The best candidate without objection, and all that may turn out to be as good."""
     bits = {model: float(fits[model, 0].bits.mean()) for model in models}
     free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
     best = max(free, key=bits.__getitem__)
-    margin = 0.02 * abs(bits[best]) + 0.02
+    margin = 0.02 + _AS_GOOD * abs(bits[best])
     near = sorted((model for model in free if bits[model] >= bits[best] - margin), key=bits.__getitem__, reverse=True)
     return near[:4]
 
@@ -287,7 +277,7 @@ def _ranked(
                 model,
                 float(per_pair[model].mean()),
                 (behind, error),
-                behind <= 2 * error,
+                behind <= 2 * error + _AS_GOOD * abs(float(per_pair[best].mean())),
                 objections[model],
                 agreement,
                 runs[model][0].estimator,

@@ -1,4 +1,4 @@
-"""The command line. Thin: it reads words, calls the library and prints."""
+"""Commands about the paper's experiments: list, reproduce, tabulate, publish, and the demo."""
 
 from __future__ import annotations
 
@@ -11,27 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from identica import __version__, _checks
+from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
+from identica.cli._app import FAILED, AsJson, Device, app
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run
     from identica.experiments.store import Record, RunStore
-
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    help="Recover the hidden factors behind data by contrastive learning.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-# What typer raises for wrong words on the command line; it has its own copy of click, or an installed one.
-_USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
-
-_BAD_INPUT, _INTERRUPTED, _FAILED = 2, 130, 1
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
@@ -40,19 +27,6 @@ ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on 
 Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per record on stdout, and nothing else.")]
-
-
-@app.callback(invoke_without_command=True)
-def _identica(
-    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
-) -> None:
-    if version:
-        print(f"identica {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @app.command()
@@ -154,29 +128,6 @@ def export(
     """Copy the records of a store without codes and weights: small files, made to be published."""
     copied = _existing_store(folder).export(target)
     print(f"{copied} records in {target}; `identica table {target}` shows them")
-
-
-@app.command()
-def score(
-    latents: Annotated[Path, typer.Argument(help="True factors, [samples, factors], .npy.")],
-    codes: Annotated[Path, typer.Argument(help="Recovered codes, [samples, outputs], .npy.")],
-    as_json: AsJson = False,
-) -> None:
-    """Score codes against known factors: R² and MCC with their chance levels, in percent."""
-    from identica.metrics import linear_r2, mcc
-
-    z, h = _load_array("latents", latents), _load_array("codes", codes)
-    scores = {
-        "r2": linear_r2(z, h),
-        "mcc": mcc(z, h),
-        "mcc_spearman": mcc(z, h, correlation="spearman"),
-    }
-    if as_json:
-        flat = {name: round(100 * value.value, 4) for name, value in scores.items()}
-        print(json.dumps(flat | {f"{name}_chance": round(100 * s.chance, 4) for name, s in scores.items()}))
-        return
-    for name, value in scores.items():
-        print(f"{name:<14} {100 * value.value:6.2f}   (chance {100 * value.chance:.2f})")
 
 
 @app.command()
@@ -311,7 +262,7 @@ def _collect(
     for failure in failures:
         print(f"identica: {failure}", file=sys.stderr)
     if failures:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(FAILED)
     return records
 
 
@@ -321,35 +272,3 @@ def _existing_store(folder: Path) -> RunStore:
     if not folder.is_dir():
         raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
     return RunStore(folder)
-
-
-def _load_array(name: str, path: Path) -> Any:
-    import numpy as np
-
-    if not path.exists():
-        raise InputError(f"{name} must be a .npy file, but {str(path)!r} does not exist")
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{name} must be a .npy file of numbers, but {str(path)!r} cannot be read: {error}") from None
-
-
-def main() -> None:
-    """Entry point: one clear line for bad input, no traceback."""
-    try:
-        code = app(standalone_mode=False)
-    except _USAGE_ERROR as error:
-        print(f"identica: {error.format_message()}", file=sys.stderr)
-        sys.exit(_BAD_INPUT)
-    except InputError as error:
-        print(f"identica: {error}", file=sys.stderr)
-        sys.exit(_BAD_INPUT)
-    except (KeyboardInterrupt, typer.Abort):
-        code = _INTERRUPTED
-    if code == _INTERRUPTED:  # typer itself may turn Ctrl-C into this code
-        print("identica: interrupted; the same command goes on from the last checkpoint", file=sys.stderr)
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-if __name__ == "__main__":
-    main()

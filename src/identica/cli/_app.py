@@ -1,0 +1,34 @@
+"""The application that commands register with, and what they share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from identica import __version__
+
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "AsJson", "Device", "app"]
+
+BAD_INPUT, INTERRUPTED, FAILED = 2, 130, 1
+
+app = typer.Typer(
+    help="Recover the hidden factors behind data by contrastive learning.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line, and nothing else.")]
+
+
+@app.callback(invoke_without_command=True)
+def _identica(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    if version:
+        print(f"identica {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())

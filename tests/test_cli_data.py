@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from identica.cli import main
+
+Command = Callable[..., tuple[int, str, str]]
+RANDOM = np.random.default_rng(0)
+X = RANDOM.uniform(size=(300, 3))
+NEAR = X + RANDOM.laplace(scale=0.05, size=X.shape)
+QUICK = ("--max-steps", "3", "--batch-size", "32")
+
+
+@pytest.fixture
+def identica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """Run a command line in a fresh folder; exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["identica", *words])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        said = capsys.readouterr()
+        return int(stop.value.code or 0), said.out, said.err
+
+    return call
+
+
+def table(path: str, **columns: np.ndarray) -> None:
+    pd.DataFrame(columns).to_csv(path, index=False)
+
+
+def series(path: str) -> None:
+    table(path, a=X[:, 0], b=X[:, 1], session=np.repeat(["one", "two"], 150))
+
+
+def test_pairs_from_arrays_to_scores(identica: Command) -> None:
+    np.savez("pairs.npz", x=X, x_pos=NEAR)
+    np.save("latents.npy", X)
+    code, out, err = identica(
+        "fit",
+        "pairs.npz",
+        "--n-components",
+        "3",
+        "--random-state",
+        "1",
+        "--out",
+        "model",
+        "--max-steps",
+        "200",
+        "--batch-size",
+        "128",
+        "--json",
+    )
+    assert code == 0, err
+    fitted = json.loads(out)
+    assert fitted["pairs"] == 270
+    assert fitted["held_out_pairs"] == 30
+    assert 1 < fitted["bits"] < np.log2(30)
+    assert identica("transform", "model", "pairs.npz", "--out", "codes.npz")[0] == 0
+    assert np.load("codes.npz")["codes"].shape == (300, 3)
+    code, out, err = identica("score", "latents.npy", "codes.npz", "--json")
+    assert code == 0, err
+    assert json.loads(out)["mcc"] > 90
+
+
+def test_the_same_words_give_the_same_codes(identica: Command) -> None:
+    np.savez("pairs.npz", x=X, x_pos=NEAR)
+    for name in ("first", "second"):
+        assert identica("fit", "pairs.npz", "--out", name, *QUICK)[0] == 0
+        assert identica("transform", name, "pairs.npz", "--out", f"{name}.npy")[0] == 0
+    assert Path("first.npy").read_bytes() == Path("second.npy").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        ("--lag", "2", "--columns", "a,b"),
+        ("--trial", "session"),
+        ("--trial", "session", "--lag", "3"),
+        ("--pairs", "list.csv", "--columns", "a, b"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_tables_pair_up_in_many_ways(identica: Command, how: tuple[str, ...], kind: str) -> None:
+    series("walk.csv")
+    pd.read_csv("walk.csv").to_parquet("walk.parquet")
+    Path("list.csv").write_text("".join(f"{i},{i + 1}\n" for i in range(100)))
+    code, out, err = identica("fit", f"walk.{kind}", "--out", "model", *how, *QUICK)
+    assert code == 0, err
+    assert "2 components" in out
+    assert identica("transform", "model", f"walk.{kind}", "--out", "codes.csv")[0] == 0
+    assert list(pd.read_csv("codes.csv").columns) == ["contrastiveica0", "contrastiveica1"]
+
+
+def test_partners_in_columns(identica: Command) -> None:
+    table("both.csv", a=X[:, 0], b=X[:, 1], a_pos=NEAR[:, 0], b_pos=NEAR[:, 1])
+    assert identica("fit", "both.csv", "--out", "model", *QUICK)[0] == 0
+    table("one.csv", b=X[:1, 1], a=X[:1, 0])
+    code, out, err = identica("transform", "model", "one.csv", "--out", "codes.npz")
+    assert code == 0, err
+    assert "codes of 1 observations" in out
+
+
+def test_a_folder_of_images(identica: Command) -> None:
+    Path("images").mkdir()
+    for i in range(20):
+        Image.fromarray(RANDOM.integers(0, 255, size=(16, 16), dtype=np.uint8)).save(f"images/{i}.png")
+    Path("pairs.csv").write_text("x,x_pos\n" + "".join(f"{i}.png,{i + 1}.png\n" for i in range(19)))
+    code, _, err = identica("fit", "images", "--pairs", "pairs.csv", "--n-components", "2", "--out", "model", *QUICK)
+    assert code == 0, err
+    assert identica("transform", "model", "images", "--out", "codes.npz")[0] == 0
+    assert np.load("codes.npz")["codes"].shape == (20, 2)
+
+
+def test_select_names_an_assumption(identica: Command) -> None:
+    np.savez("pairs.npz", x=X, x_pos=NEAR)
+    words = ("select", "pairs.npz", "--candidates", "box/laplace, sphere/vmf", "--jobs", "1", *QUICK)
+    code, out, err = identica(*words, "--json")
+    assert code == 0, err
+    assert {candidate["space"] for candidate in json.loads(out)["candidates"]} == {"box", "sphere"}
+    assert "The pairs fit best with" in identica(*words)[1]
+
+
+def test_consistency_of_refits_and_of_saved_models(identica: Command) -> None:
+    series("walk.csv")
+    words = ("--columns", "a,b", "--lag", "1", *QUICK)
+    code, out, err = identica("consistency", "walk.csv", "--seeds", "2", "--jobs", "1", *words, "--json")
+    assert code == 0, err
+    assert json.loads(out)["runs"] == 2
+    for seed in ("0", "1"):
+        identica("fit", "walk.csv", "--out", f"model{seed}", "--random-state", seed, *words)
+    code, out, err = identica("consistency", "walk.csv", "model0", "model1", "--columns", "a,b")
+    assert code == 0, err
+    assert "agreement up to a permutation" in out
+
+
+GOOD_FIT = ("fit", "good.npz", "--out", "model")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("fit", "nowhere.npz", "--out", "model"), "'nowhere.npz'"),
+        (("fit", "notes.txt", "--out", "model"), ".txt"),
+        (("fit", "alone.npz", "--out", "model"), "--lag must be given"),
+        (("fit", "nan.npz", "--out", "model"), "3 missing or infinite values"),
+        (("fit", "constant.npz", "--out", "model"), "column 'x1' is always 0"),
+        (("fit", "unequal.npz", "--out", "model"), "must have the same shape"),
+        (("fit", "pickled.npz", "--out", "model"), "'pickled.npz'"),
+        (("fit", "words.csv", "--lag", "1", "--out", "model"), "'name'"),
+        (("fit", "walk.csv", "--lag", "1", "--columns", "a,c", "--out", "model"), "'c'"),
+        (("fit", "walk.csv", "--lag", "1", "--trial", "day", "--out", "model"), "'day'"),
+        (("fit", "walk.csv", "--lag", "0", "--columns", "a", "--out", "model"), "--lag must be"),
+        (("fit", "walk.csv", "--lag", "999", "--columns", "a,b", "--out", "model"), "lag must be below"),
+        (("fit", "good.npz", "--lag", "1", "--out", "model"), "--lag must be left out"),
+        (("fit", "few.npz", "--out", "model"), "pairs"),
+        ((*GOOD_FIT, "--space", "ball"), "unknown space 'ball'"),
+        ((*GOOD_FIT, "--conditional", "gauss"), "conditional 'gauss'"),
+        ((*GOOD_FIT, "--n-components", "9"), "n_components must be at most the number of features 3, got 9"),
+        ((*GOOD_FIT, "--encoder", "vit"), "unknown encoder 'vit'"),
+        ((*GOOD_FIT, "--max-steps", "0"), "max_steps must be"),
+        ((*GOOD_FIT, "--max-seconds", "-1"), "max_seconds must be"),
+        ((*GOOD_FIT, "--batch-size", "1"), "batch_size must be"),
+        ((*GOOD_FIT, "--device", "abacus"), "device 'abacus'"),
+        ((*GOOD_FIT, "--held-out", "2"), "held_out must be"),
+        ((*GOOD_FIT, "--random-state", "-1"), "random_state must be"),
+        (("fit", "good.npz", "--out", "good.npz"), "--out must be a new folder"),
+        (("transform", "good.npz", "good.npz", "--out", "codes.npz"), "folder of a saved model"),
+        (("select", "good.npz", "--candidates", "box"), "--candidates must be like"),
+        (("select", "good.npz", "--jobs", "0"), "--jobs must be"),
+        (("consistency", "good.npz", "--seeds", "1"), "seeds must be at least 2"),
+        (("score", "good.npz", "few.npz"), "latents"),
+    ],
+)
+def test_bad_input_gets_one_line_that_names_it(identica: Command, words: tuple[str, ...], message: str) -> None:
+    np.savez("good.npz", x=X, x_pos=NEAR)
+    np.savez("alone.npz", x=X)
+    np.savez("nan.npz", x=np.where(np.arange(900).reshape(300, 3) < 3, np.nan, X), x_pos=NEAR)
+    np.savez("constant.npz", x=X * [1, 0, 1], x_pos=NEAR)
+    np.savez("unequal.npz", x=X, x_pos=NEAR[:-1])
+    np.savez("few.npz", x=X[:3], x_pos=NEAR[:3])
+    np.savez("pickled.npz", x=np.array([{"a": 1}] * 3, dtype=object))
+    table("words.csv", a=X[:, 0], name=np.array(["x", "y", "z"] * 100))
+    series("walk.csv")
+    Path("notes.txt").write_text("notes")
+    code, out, err = identica(*words)
+    assert code == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert message in err
+    assert not Path("model").exists()

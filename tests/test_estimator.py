@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import Generator, nn
+
+from identica import ContrastiveICA
+from identica._checks import InputError
+from identica.laws import Conditional, Laplace, Marginal, Uniform
+from identica.metrics import mcc
+from identica.processes import LeakyReLUMixing, SyntheticProcess, lagged_pairs
+from identica.spaces import Box
+
+Array = NDArray[Any]
+QUICK: dict[str, Any] = {"max_steps": 3, "batch_size": 32, "random_state": 0}
+
+
+@parametrize_with_checks([ContrastiveICA(lag=1, max_steps=5, random_state=0)])
+def test_it_keeps_scikit_learns_conventions(estimator: ContrastiveICA, check: Any) -> None:
+    check(estimator)
+
+
+def mixed_pairs(count: int, dim: int = 3) -> tuple[Array, Array, Array]:
+    """Factors, their mixtures, and the partners of these."""
+    generator = Generator().manual_seed(0)
+    mixing = LeakyReLUMixing.draw(dim, generator=generator)
+    process = SyntheticProcess(Marginal(Box(dim), Uniform()), Conditional(Box(dim), Laplace(0.05)), mixing)
+    latents = process.marginal.sample(count, generator)
+    partners = process.conditional.sample(latents, generator)
+    with torch.no_grad():
+        return latents.numpy(), mixing(latents).numpy(), mixing(partners).numpy()
+
+
+@pytest.fixture(scope="module")
+def pairs() -> tuple[Array, Array, Array]:
+    return mixed_pairs(6000)
+
+
+@pytest.fixture(scope="module")
+def fitted(pairs: tuple[Array, Array, Array]) -> ContrastiveICA:
+    _, x, x_pos = pairs
+    return ContrastiveICA(3, max_steps=400, batch_size=512, random_state=0).fit(x[:5000], x_pos[:5000])
+
+
+def test_factors_are_recovered_in_units_of_the_box(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
+    z, x, _ = pairs
+    codes = fitted.transform(x[5000:])
+    assert mcc(z[5000:], codes).value > 0.97
+    assert codes.min() > -0.2
+    assert codes.max() < 1.2
+    assert fitted.ambiguity_ == "permutation"
+    name, _, width = fitted.conditional_.partition("(scale=")
+    assert name == "laplace"
+    assert 0.04 < float(width[:-1]) < 0.07
+
+
+def test_the_score_is_held_out_bits(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = pairs
+    bits = fitted.score(x[5000:], x_pos[5000:])
+    # Three times log₂(1 / 2eλ) is 5.64: what the factors tell of each other, apart from the edges of the box.
+    assert 5.0 < bits < 6.5
+    assert abs(bits - fitted.score(x[:1000], x_pos[:1000])) < 0.2
+    assert fitted.score(x[5000:], x_pos[5000:][::-1]) < 0
+    small = clone(fitted).set_params(batch_size=128).fit(x[:5000], x_pos[:5000])
+    assert abs(small.score(x[5000:], x_pos[5000:]) - bits) < 0.5
+
+
+def test_the_score_is_the_mutual_information_where_it_is_known() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(8000, 2))
+    x_pos = x + 0.3 * generator.normal(size=x.shape)
+    model = ContrastiveICA(space="unbounded", conditional="normal", max_steps=300, random_state=0).fit(x, x_pos)
+    expected = 2 * 0.5 * math.log2(1 + 1 / 0.3**2)
+    assert model.score(x[:4000], x_pos[:4000]) == pytest.approx(expected, abs=0.15)
+    assert float(model.conditional_.removeprefix("normal(sigma=").rstrip(")")) == pytest.approx(0.3, rel=0.05)
+
+
+def test_partners_by_time_are_partners_by_index(pairs: tuple[Array, Array, Array]) -> None:
+    x = pairs[1][:200]
+    by_lag = ContrastiveICA(lag=2, **QUICK).fit(x)
+    by_index = ContrastiveICA(**QUICK).fit(x, pairs=lagged_pairs(200, 2))
+    assert np.array_equal(by_lag.transform(x), by_index.transform(x))
+    trials = np.repeat([0, 1], 100)
+    assert not np.array_equal(by_lag.transform(x), ContrastiveICA(lag=2, **QUICK).fit(x, trials=trials).transform(x))
+
+
+def test_partners_by_place_are_partners_by_name(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    by_place, by_name = ContrastiveICA(**QUICK).fit(x, x_pos), ContrastiveICA(**QUICK).fit(x, X_pos=x_pos)
+    assert np.array_equal(by_place.transform(x), by_name.transform(x))
+
+
+def test_the_same_seed_gives_the_same_fit_and_leaves_the_callers_alone(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:300] for array in pairs)
+    threads, state = torch.get_num_threads(), torch.get_rng_state()
+    first, second = (ContrastiveICA(**QUICK).fit(x, x_pos).transform(x) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, ContrastiveICA(**QUICK | {"random_state": 1}).fit(x, x_pos).transform(x))
+    assert torch.get_num_threads() == threads
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_it_works_in_scikit_learns_tools(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:300] for array in pairs)
+    pipeline = make_pipeline(StandardScaler(), ContrastiveICA(2, **QUICK)).set_output(transform="pandas")
+    both = np.concatenate([x, x_pos])
+    index = np.arange(600).reshape(2, 300).T
+    codes = pipeline.fit(both, contrastiveica__pairs=index).transform(x)
+    assert list(codes.columns) == ["contrastiveica0", "contrastiveica1"]
+    grid = GridSearchCV(ContrastiveICA(**QUICK), {"conditional": ["laplace", "normal"]}, cv=2).fit(x, x_pos)
+    assert np.isfinite(grid.cv_results_["mean_test_score"]).all()
+    by_time = GridSearchCV(ContrastiveICA(lag=1, **QUICK), {"space": ["box", "unbounded"]}, cv=2).fit(x)
+    assert np.isfinite(by_time.best_score_)
+
+
+def test_a_scaler_that_saw_half_of_the_pairs_is_noticed(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:300] for array in pairs)
+    with pytest.warns(UserWarning, match="another scale"):
+        make_pipeline(StandardScaler(), ContrastiveICA(**QUICK)).fit(100 * x + 50, 100 * x_pos + 50)
+
+
+def test_names_of_columns_are_kept(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    frame = pd.DataFrame(pairs[1][:200], columns=["a", "b", "c"])
+    model = ContrastiveICA(lag=1, **QUICK).fit(frame)
+    model.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model")
+    assert list(again.feature_names_in_) == ["a", "b", "c"]
+    with pytest.raises(InputError, match="feature names"):
+        again.transform(frame[["c", "b", "a"]])
+
+
+@pytest.mark.parametrize(
+    ("space", "conditional"),
+    [("sphere", "vmf"), ("box", "normal"), ("unbounded", "laplace"), ("box", "gennorm(beta=3)")],
+)
+def test_a_saved_model_comes_back(
+    space: str, conditional: str, pairs: tuple[Array, Array, Array], tmp_path: Path
+) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    model = ContrastiveICA(2, space=space, conditional=conditional, **QUICK).fit(x, x_pos)
+    model.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model")
+    assert np.array_equal(model.transform(x), again.transform(x))
+    assert model.score(x, x_pos) == again.score(x, x_pos)
+    assert again.get_params() == model.get_params()
+    assert (again.conditional_, again.ambiguity_) == (model.conditional_, model.ambiguity_)
+    if space == "sphere":
+        assert np.allclose(np.linalg.norm(again.transform(x), axis=1), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
+
+
+def test_an_older_model_is_replaced_and_nothing_else_is(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    first, second = (ContrastiveICA(**QUICK | {"random_state": seed}).fit(x, x_pos) for seed in (0, 1))
+    first.save(tmp_path / "model")
+    second.save(tmp_path / "model")
+    assert np.array_equal(ContrastiveICA.load(tmp_path / "model").transform(x), second.transform(x))
+    (tmp_path / "photos").mkdir()
+    with pytest.raises(InputError, match="something else"):
+        first.save(tmp_path / "photos")
+
+
+def test_a_damaged_model_is_refused(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    ContrastiveICA(**QUICK).fit(x, x_pos).save(tmp_path / "model")
+    weights, settings = tmp_path / "model" / "weights.safetensors", tmp_path / "model" / "model.json"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:100])
+    with pytest.raises(InputError, match="weights of this model"):
+        ContrastiveICA.load(tmp_path / "model")
+    weights.write_bytes(whole)
+    content = json.loads(settings.read_text())
+    for broken in ({"format": 2}, {"format": 1}, {**content, "fitted": {}}):
+        settings.write_text(json.dumps(broken))
+        with pytest.raises(InputError, match=r"model\.json"):
+            ContrastiveICA.load(tmp_path / "model")
+    with pytest.raises(InputError, match=r"has no model\.json"):
+        ContrastiveICA.load(tmp_path)
+
+
+def test_a_network_of_the_users_own(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+
+    def network() -> nn.Module:
+        return nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Dropout(0.5), nn.Linear(8, 2))
+
+    own = network()
+    before = {name: value.clone() for name, value in own.state_dict().items()}
+    model = ContrastiveICA(2, encoder=own, **QUICK).fit(x, x_pos)
+    assert all(torch.equal(before[name], value) for name, value in own.state_dict().items())
+    assert np.array_equal(model.transform(x), clone(model).fit(x, x_pos).transform(x))
+    model.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model", encoder=network())
+    assert np.array_equal(again.transform(x), model.transform(x))
+    with pytest.raises(InputError, match="needs encoder="):
+        ContrastiveICA.load(tmp_path / "model")
+
+
+def test_images(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 255, size=(40, 16, 16), dtype=np.uint8)
+    model = ContrastiveICA(2, encoder="conv", lag=1, **QUICK).fit(images)
+    codes = model.transform(images[:, None])
+    assert codes.shape == (40, 2)
+    model.save(tmp_path / "model")
+    assert np.array_equal(ContrastiveICA.load(tmp_path / "model").transform(images), codes)
+    with pytest.raises(InputError, match=r"shape \[1, 16, 16\]"):
+        model.transform(images[:, :, :15])
+
+
+def test_a_budget_of_seconds_is_kept(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:500] for array in pairs)
+    model = ContrastiveICA(max_seconds=0.5, batch_size=64, random_state=0).fit(x, x_pos)
+    assert 1 < model.n_steps_ < 3000
+    assert model.loss_curve_[0]["step"] == 1
+
+
+def test_observations_far_from_the_origin_can_be_told_apart() -> None:
+    z, x, x_pos = mixed_pairs(3000)
+    model = ContrastiveICA(3, max_steps=300, batch_size=512, random_state=0).fit(x + 1000, x_pos + 1000)
+    assert mcc(z, model.transform(x + 1000)).value > 0.9
+
+
+GOOD = np.random.default_rng(0).normal(size=(50, 3))
+NEAR = GOOD + 0.1 * np.random.default_rng(1).normal(size=GOOD.shape)
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments", "message"),
+    [
+        ({"space": "torus"}, (GOOD, NEAR), "unknown space 'torus'"),
+        ({"space": "spher"}, (GOOD, NEAR), "did you mean 'sphere'"),
+        ({"conditional": "cauchy"}, (GOOD, NEAR), "conditional 'cauchy'"),
+        ({"conditional": "gennorm"}, (GOOD, NEAR), "did you mean 'gennorm(beta=3)'"),
+        ({"conditional": "gennorm(beta=0.5)"}, (GOOD, NEAR), "alpha must be at least 1, got 0.5"),
+        ({"conditional": "vmf"}, (GOOD, NEAR), "vmf model needs the sphere"),
+        ({"conditional": 3}, (GOOD, NEAR), "conditional must be a name"),
+        ({"encoder": "transformer"}, (GOOD, NEAR), "unknown encoder 'transformer'"),
+        ({"encoder": "conv"}, (GOOD, NEAR), "X must be images"),
+        ({"n_components": 0}, (GOOD, NEAR), "n_components must be a whole number of at least 1, got 0"),
+        ({"n_components": 4}, (GOOD, NEAR), "n_components must be at most the number of features 3, got 4"),
+        ({"n_components": 1, "space": "sphere", "conditional": "vmf"}, (GOOD, NEAR), "at least 2 on a sphere"),
+        ({"lag": 0}, (GOOD,), "lag must be a whole number of at least 1, got 0"),
+        ({"lag": 50}, (GOOD,), "lag must be below the number of samples 50, got 50"),
+        ({"lag": 1}, (GOOD, NEAR), "one way: X_pos, pairs or lag; got X_pos and lag"),
+        ({"max_steps": -1}, (GOOD, NEAR), "max_steps must be"),
+        ({"max_seconds": 0}, (GOOD, NEAR), "max_seconds must be"),
+        ({"batch_size": 1}, (GOOD, NEAR), "batch_size must be at least 2, got 1"),
+        ({"device": "tpu"}, (GOOD, NEAR), "device 'tpu' is not available"),
+        ({}, (GOOD,), "give positive pairs in one way: X_pos, pairs or lag; got none"),
+        ({}, (GOOD, NEAR[:-1]), "X_pos must have the shape of X, [50, 3], got [49, 3]"),
+        ({}, (GOOD, GOOD), "each observation is its own partner"),
+        ({}, (GOOD * np.nan, NEAR), "X must be finite, got 150 NaN"),
+        ({}, (GOOD, NEAR + np.inf), "X_pos must be finite"),
+        ({}, (GOOD[:3], NEAR[:3]), "3 components need at least 4 pairs, got 3 pairs"),
+        ({}, (GOOD[:, 0], NEAR), "X cannot be used: Expected 2D array"),
+        ({}, ([["a", "b"]] * 9, NEAR), "X cannot be used: could not convert string"),
+        ({}, (GOOD + 1j, NEAR), "X cannot be used: Complex data"),
+    ],
+)
+def test_bad_input_gets_one_line(settings: dict[str, Any], arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ContrastiveICA(**settings).fit(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"pairs": [[0, 50]]}, "pairs must index the 50 samples from 0, got 0 to 50"),
+        ({"pairs": [0, 1]}, "pairs must be whole numbers of shape [pairs, 2]"),
+        ({"pairs": [[0.5, 1]]}, "pairs must be whole numbers"),
+        ({"pairs": np.empty((0, 2), int)}, "at least one pair"),
+        ({"X_pos": NEAR, "trials": np.zeros(50)}, "trials needs lag"),
+        ({"X_pos": NEAR, "pairs": [[0, 1]]}, "got X_pos and pairs"),
+    ],
+)
+def test_bad_pairs_get_one_line(keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ContrastiveICA().fit(GOOD, **keywords)
+    assert message in str(caught.value)
+    with pytest.raises(InputError, match="trials must hold one label for each of the 50 samples"):
+        ContrastiveICA(lag=1).fit(GOOD, trials=[1, 2])
+    with pytest.raises(InputError, match="no trial is longer than the lag"):
+        ContrastiveICA(lag=1).fit(GOOD, trials=np.arange(50))

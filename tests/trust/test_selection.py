@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from identica import select
+from identica._checks import InputError
+from identica.trust import CANDIDATES
+
+RANDOM = np.random.default_rng(0)
+BOX = RANDOM.uniform(size=(4000, 2))
+
+
+def inside(points: np.ndarray) -> np.ndarray:
+    """Reflected at the edges of the box."""
+    folded: np.ndarray = 1 - np.abs(1 - np.abs(points))
+    return folded
+
+
+def test_the_true_assumption_comes_first() -> None:
+    partners = inside(BOX + RANDOM.laplace(scale=0.05, size=BOX.shape))
+    found = select(BOX, partners, max_steps=150, batch_size=512, n_jobs=1)
+    assert str(found.best.model) == "box, laplace"
+    assert "The pairs fit best with: box, laplace" in found.verdict
+    assert found.best.consistency is not None
+    bits = {str(candidate.model): candidate.bits for candidate in found.candidates}
+    assert bits["box, laplace"] > bits["box, normal"]
+    assert bits["unbounded, laplace"] > bits["sphere, vmf"]
+    summary = json.loads(json.dumps(found.summary()))
+    assert summary["best"] == {"space": "box", "conditional": "laplace"}
+    assert len(summary["candidates"]) == len(CANDIDATES)
+    assert str(found).splitlines()[1].startswith("box        laplace")
+
+
+def test_a_box_that_is_none_is_passed_over() -> None:
+    x = RANDOM.normal(size=(4000, 2))
+    partners = x + RANDOM.laplace(scale=0.2, size=x.shape)
+    candidates = [("box", "laplace"), ("unbounded", "laplace")]
+    found = select(x, partners, candidates=candidates, max_steps=150, batch_size=512, n_jobs=1)
+    assert str(found.best.model) == "unbounded, laplace"
+    assert "do not fill a box" in str(found.candidates[1].objection)
+
+
+def test_series_are_split_in_time() -> None:
+    steps = RANDOM.laplace(scale=0.05, size=(1500, 2))
+    series = np.empty_like(steps)
+    series[0] = 0.5
+    for t in range(1, len(steps)):
+        series[t] = inside(series[t - 1] + steps[t])
+    found = select(series, lag=1, candidates=CANDIDATES[1:3], max_steps=60, batch_size=256, n_jobs=1)
+    assert str(found.best.model) == "box, laplace"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"candidates": [("box", "laplace")]}, "candidates must be at least two"),
+        ({"candidates": [("torus", "laplace"), ("box", "normal")]}, "unknown model space 'torus'"),
+        ({"candidates": ["box", "sphere"]}, "candidates must be pairs of a space and a conditional"),
+        ({"held_out": 1.0}, "held_out must be a part"),
+        ({"held_out": 0.001}, "too few pairs: 4000 pairs leave 4 to test"),
+        ({"refits": 1}, "refits must be at least 2"),
+        ({"steps": 10}, "unknown argument 'steps'"),
+    ],
+)
+def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        select(BOX, BOX + 0.1, **arguments)

@@ -50,8 +50,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
             `gennorm(beta=3)`, any exponent. Its width is learnt.
-        encoder: `mlp` for arrays of features, `conv` or `resnet` for images [samples, channels, height, width], or any
-            `torch.nn.Module` with `n_components` outputs.
+        encoder: `mlp` or `linear` for arrays of features, `conv` or `resnet` for images [samples, channels, height,
+            width], or any `torch.nn.Module` with `n_components` outputs.
+        pca_components: Keep so many directions of the features, those of most variance; all of them if not given. For
+            few samples of many features.
         lag: For a time series: rows t and t + lag of X are a pair.
         max_steps: Number of updates; by the recipe for the assumption if neither budget is given.
         max_seconds: Time for training; the result then depends on the speed of the machine.
@@ -83,6 +85,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         space: str = "box",
         conditional: str = "laplace",
         encoder: str | nn.Module = "mlp",
+        pca_components: int | None = None,
         lag: int | None = None,
         max_steps: int | None = None,
         max_seconds: float | None = None,
@@ -95,6 +98,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.space = space
         self.conditional = conditional
         self.encoder = encoder
+        self.pca_components = pca_components
         self.lag = lag
         self.max_steps = max_steps
         self.max_seconds = max_seconds
@@ -127,7 +131,12 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         schedule = replace(protocol.schedule, seconds=self.max_seconds)
         with _surroundings(seed, one_thread=observations.ndim == 2), training_bar(schedule, self.verbose) as show:
             encoder = protocol.encoder(
-                model.space, dim, _sample(observations, streams["front"]), streams["weights"], self.encoder
+                model.space,
+                dim,
+                _sample(observations, streams["front"]),
+                streams["weights"],
+                self.encoder,
+                self.pca_components,
             ).to(device)
 
             def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
@@ -223,7 +232,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise InputError(f"conditional must be a name such as 'laplace', got {self.conditional!r}")
         if not isinstance(self.encoder, nn.Module):
             _checks.choice("encoder", self.encoder, BACKBONES)
-        for name in ("n_components", "lag", "max_steps", "batch_size"):
+        for name in ("n_components", "pca_components", "lag", "max_steps", "batch_size"):
             if getattr(self, name) is not None:
                 _checks.at_least_one(name, _whole(getattr(self, name)))
         if self.max_seconds is not None:
@@ -239,6 +248,13 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         dim = features if self.n_components is None else int(self.n_components)
         if dim > features:
             raise InputError(f"n_components must be at most the number of features {features}, got {dim}")
+        if self.pca_components is not None and observations.ndim > 2:
+            raise InputError(f"pca_components must be left out for images, got {self.pca_components}")
+        if self.pca_components is not None and not dim <= self.pca_components <= features:
+            raise InputError(
+                f"pca_components must be from the number of components {dim} to the number of features {features}, "
+                f"got {self.pca_components}"
+            )
         if model.space == "sphere" and dim < 2:
             raise InputError(f"n_components must be at least 2 on a sphere, got {dim}")
         return dim

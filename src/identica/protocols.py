@@ -113,7 +113,13 @@ class Protocol:
         return Contrastive(process, objective, self.batch_size, quadratic, self.quadratic_until, self.backward)
 
     def encoder(
-        self, model_space: str, dim: int, sample: Tensor, generator: Generator, backbone: str | nn.Module = "mlp"
+        self,
+        model_space: str,
+        dim: int,
+        sample: Tensor,
+        generator: Generator,
+        backbone: str | nn.Module = "mlp",
+        directions: int | None = None,
     ) -> Encoder:
         """An encoder from observations like `sample` to `dim` codes in the model's space.
 
@@ -122,7 +128,8 @@ class Protocol:
             dim: Number of codes.
             sample: Observations to measure mean and covariance of.
             generator: Source of the initial weights.
-            backbone: `mlp`, `conv`, `resnet`, or a network of the caller's own, which is copied.
+            backbone: `linear`, `mlp`, `conv`, `resnet`, or a network of the caller's own, which is copied.
+            directions: How many directions of vectors to keep, those of most variance; all of them if not given.
         """
         if isinstance(backbone, nn.Module):
             network = copy.deepcopy(backbone)
@@ -143,17 +150,18 @@ class Protocol:
             logarithmic=self.logarithmic_scale,
             normalised=self.normalise_codes,
         )
-        return Encoder(network, head, self._front(sample, dim))
+        return Encoder(network, head, self._front(sample, dim, directions))
 
-    def _front(self, sample: Tensor, dim: int) -> Whitening | Standardisation | None:
+    def _front(self, sample: Tensor, dim: int, directions: int | None) -> Whitening | Standardisation | None:
         if self.whiten == "no":
             return None
-        if sample.ndim > 2 or len(sample) <= sample.shape[1] or sample.shape[1] > _MOST_WHITENED:
+        few = sample.ndim == 2 and len(sample) > sample.shape[1] and sample.shape[1] <= _MOST_WHITENED
+        if not few and directions is None:
             return Standardisation.fit(sample)
-        whitening = Whitening.fit(sample, centre=self.whiten == "centred", dim=dim)
+        whitening = Whitening.fit(sample, centre=self.whiten == "centred", dim=dim, keep=directions)
         # The mean may stay where it is near. Observations far from the origin would all look alike.
         offset = whitening(sample.mean(dim=0)).square().mean().sqrt()
-        return whitening if offset <= _FARTHEST_MEAN else Whitening.fit(sample, dim=dim)
+        return whitening if offset <= _FARTHEST_MEAN else Whitening.fit(sample, dim=dim, keep=directions)
 
     def optimizers(self, encoder: Encoder) -> list[Optimizer]:
         """Optimisers over all learnable parameters of `encoder`."""

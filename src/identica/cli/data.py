@@ -32,7 +32,10 @@ Components = Annotated[
     int | None, typer.Option("--n-components", help="Number of factors; default: as many as features.")
 ]
 EncoderName = Annotated[
-    str | None, typer.Option("--encoder", help="mlp, conv or resnet; default: mlp, and conv for images.")
+    str | None, typer.Option("--encoder", help="linear, mlp, conv or resnet; default: mlp, and conv for images.")
+]
+Directions = Annotated[
+    int | None, typer.Option("--pca-components", help="Keep so many directions of most variance; default: all.")
 ]
 MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="Number of updates; default: by the recipe.")]
 MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", help="Time for training.")]
@@ -58,6 +61,7 @@ def fit(
     pairs: PairList = None,
     columns: Columns = None,
     encoder: EncoderName = None,
+    pca_components: Directions = None,
     max_steps: MaxSteps = None,
     max_seconds: MaxSeconds = None,
     batch_size: BatchSize = None,
@@ -75,6 +79,7 @@ def fit(
         space=space,
         conditional=conditional,
         encoder=_encoder(encoder, given),
+        pca_components=pca_components,
         max_steps=max_steps,
         max_seconds=max_seconds,
         batch_size=batch_size,
@@ -178,6 +183,7 @@ def select(
     pairs: PairList = None,
     columns: Columns = None,
     encoder: EncoderName = None,
+    pca_components: Directions = None,
     max_steps: MaxSteps = None,
     max_seconds: MaxSeconds = None,
     batch_size: BatchSize = None,
@@ -202,6 +208,7 @@ def select(
         n_components=n_components,
         lag=given.lag,
         encoder=_encoder(encoder, given),
+        pca_components=pca_components,
         max_steps=max_steps,
         max_seconds=max_seconds,
         batch_size=batch_size,
@@ -225,6 +232,7 @@ def consistency(
     pairs: PairList = None,
     columns: Columns = None,
     encoder: EncoderName = None,
+    pca_components: Directions = None,
     max_steps: MaxSteps = None,
     max_seconds: MaxSeconds = None,
     batch_size: BatchSize = None,
@@ -247,6 +255,7 @@ def consistency(
             space=space,
             conditional=conditional,
             encoder=_encoder(encoder, given),
+            pca_components=pca_components,
             lag=given.lag,
             max_steps=max_steps,
             max_seconds=max_seconds,

@@ -16,13 +16,15 @@ from identica.encoders.resnet import ResNet18
 __all__ = ["BACKBONES", "make_backbone"]
 
 _NEEDS = {
+    "linear": "observations of shape [features]",
     "mlp": "observations of shape [features]",
     "conv": "images of shape [channels, height, width]",
     "resnet": "images of shape [channels, height, width]",
 }
 BACKBONES = tuple(_NEEDS)
 
-_HINTS = {1: "use 'mlp'", 3: "use 'conv' or 'resnet'"}
+_FOR_FEATURES = ("linear", "mlp")
+_HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv' or 'resnet'"}
 
 
 def make_backbone(
@@ -35,10 +37,11 @@ def make_backbone(
     slope: float = 0.2,
     initialisation: Initialisation = "kaiming",
 ) -> nn.Module:
-    """The network from observations of `shape` to unconstrained codes: `mlp`, `conv` or `resnet`.
+    """The network from observations of `shape` to unconstrained codes: `linear`, `mlp`, `conv` or `resnet`.
 
     Args:
-        kind: `mlp` for vectors, `conv` (`ConvNet`) or `resnet` (`ResNet18`) for images.
+        kind: `mlp`, or `linear` (an `MLP` without hidden layers), for vectors; `conv` (`ConvNet`) or `resnet`
+            (`ResNet18`) for images.
         shape: Shape of one observation: [features] or [channels, height, width].
         outputs: Number of codes.
         generator: Source of the initial weights.
@@ -47,7 +50,7 @@ def make_backbone(
         initialisation: Of the weights of `mlp`.
     """
     _checks.choice("encoder", kind, BACKBONES)
-    if len(shape) != (1 if kind == "mlp" else 3):
+    if len(shape) != (1 if kind in _FOR_FEATURES else 3):
         allowed = _HINTS.get(len(shape), "allowed are [features] and [channels, height, width]")
         raise InputError(f"encoder {kind!r} needs {_NEEDS[kind]}, got observations of shape {list(shape)}: {allowed}")
     try:
@@ -65,7 +68,8 @@ def _make(
     slope: float,
     initialisation: Initialisation,
 ) -> nn.Module:
-    if kind == "mlp":
+    if kind in _FOR_FEATURES:
+        widths = () if kind == "linear" else widths
         for name, value in (("features", shape[0]), *(("a width", width) for width in widths)):
             _checks.at_least_one(name, value)
         return MLP(shape[0], outputs, widths, generator=generator, slope=slope, initialisation=initialisation)

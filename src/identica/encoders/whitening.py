@@ -30,7 +30,9 @@ class Whitening(nn.Module):
         self.register_buffer("matrix", matrix)
 
     @classmethod
-    def fit(cls, observations: Tensor, *, centre: bool = True, dim: int | None = None) -> Whitening:
+    def fit(
+        cls, observations: Tensor, *, centre: bool = True, dim: int | None = None, keep: int | None = None
+    ) -> Whitening:
         """Measure mean and covariance; directions of little variance, likely noise, are not stretched to the full.
 
         Args:
@@ -38,14 +40,17 @@ class Whitening(nn.Module):
             centre: Subtract the mean; if False, m stays 0 and only the covariance is made even.
             dim: Give unit variance to so many directions, those of most variance, and stretch the others no more than
                 the last of these; to all of them if not given.
+            keep: Leave out all directions but so many, those of most variance.
         """
-        if observations.ndim != 2 or observations.shape[0] <= observations.shape[1]:
+        if observations.ndim != 2 or len(observations) <= (keep or observations.shape[1]):
             raise InputError(f"observations must be [count, dim] with count above dim, got {list(observations.shape)}")
         _checks.finite("observations", observations)
         sample = observations.double()
         mean = sample.mean(dim=0)
         variances, axes = torch.linalg.eigh(torch.cov((sample - mean).T).reshape(len(mean), len(mean)))
         usable = variances > variances[-1] * _LEAST_VARIANCE
+        if keep is not None:
+            usable[: len(mean) - keep] = False
         last = variances[-(dim or len(mean))].clamp_min(variances[-1] * _LEAST_VARIANCE)
         inverse = torch.where(usable, variances.clamp_min(last).rsqrt(), 0.0)
         matrix = axes @ torch.diag(inverse) @ axes.T

@@ -18,7 +18,6 @@ import measure
 from identica.experiments import ROWS, Run
 from identica.experiments.runner import make_process, random_stream
 from identica.objectives import DotProduct, PowerDistance
-from identica.training import Contrastive
 
 ROW_OF = {"dot": "t1-02", "1": "t2-01", "2": "t2-03", "3": "t2-02"}
 
@@ -32,10 +31,9 @@ def measure_one(name: str, repeats: int) -> dict[str, object]:
     encoder = protocol.encoder(row.model.space, row.space.dim, sample, random_stream(0, "weights"))
     (adam,) = protocol.optimizers(encoder)
     generator = random_stream(0, "batches")
-    objective = protocol.objective(row.model)
+    task = protocol.task(row.model, process)
     expected = DotProduct() if name == "dot" else PowerDistance(float(name))
-    assert objective.similarity == expected
-    task = Contrastive(process, objective, protocol.batch_size)
+    assert task.objective.similarity == expected
     observations = torch.cat(process.pairs(protocol.batch_size, generator))
     gradient = torch.full((len(observations), row.space.dim), 1e-8)
     codes = encoder(observations).detach()
@@ -53,7 +51,7 @@ def measure_one(name: str, repeats: int) -> dict[str, object]:
 
     def loss_alone() -> None:
         anchors, positives = codes.clone().requires_grad_().chunk(2)
-        objective(anchors, positives).backward()
+        task.objective(anchors, positives).backward()
 
     times = measure.seconds_of_each(
         {

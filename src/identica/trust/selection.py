@@ -31,7 +31,7 @@ CANDIDATES = (
 )
 
 _LEAST_HELD_OUT = 20
-_STEPS_PER_RECIPE = 0.5
+_STEPS_PER_RECIPE = 0.3
 # Bits within this part of the best are as good: encoders of one assumption differ as much.
 _AS_GOOD = 0.02
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
@@ -167,7 +167,7 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; half the recipe's steps if
+        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; three tenths of the recipe's steps if
             no budget is given.
     """
     models = _models(candidates)

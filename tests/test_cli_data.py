@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ from PIL import Image
 from identica.cli import main
 
 Command = Callable[..., tuple[int, str, str]]
+EXAMPLES = Path(__file__).parents[1] / "examples"
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(size=(300, 3))
 NEAR = X + RANDOM.laplace(scale=0.05, size=X.shape)
@@ -121,6 +124,34 @@ def test_a_folder_of_images(identica: Command) -> None:
     assert np.load("codes.npz")["codes"].shape == (20, 2)
 
 
+def real_data(name: str) -> Path:
+    folder = Path(os.environ.get("IDENTICA_DATA", "/nonexistent")) / name
+    if not folder.exists():
+        pytest.skip(f"needs IDENTICA_DATA, a folder that has {name}/")
+    return folder
+
+
+def test_dsprites_as_a_folder_of_pictures(identica: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    real_data("dsprites")
+    monkeypatch.setattr(sys, "argv", ["dsprites_folder.py", "sprites", "--pairs", "300"])
+    runpy.run_path(str(EXAMPLES / "dsprites_folder.py"), run_name="__main__")
+    words = ("--pairs", "sprites/pairs.csv", "--n-components", "3", "--encoder", "conv", *QUICK)
+    code, _, err = identica("fit", "sprites/images", "--out", "model", *words)
+    assert code == 0, err
+    assert identica("transform", "model", "sprites/images", "--out", "codes.npz")[0] == 0
+    code, out, err = identica("score", "sprites/latents.csv", "codes.npz", "--json")
+    assert code == 0, err
+    assert json.loads(out)["mcc"] > json.loads(out)["mcc_chance"]
+
+
+def test_clips_of_motion_capture(identica: Command) -> None:
+    clips = str(real_data("mocap"))
+    words = ("--lag", "12", "--n-components", "4", "--pca-components", "4", "--encoder", "linear", *QUICK)
+    code, out, err = identica("consistency", clips, "--seeds", "2", "--jobs", "1", *words, "--json")
+    assert code == 0, err
+    assert len(json.loads(out)["per_component"]) == 4
+
+
 def test_select_names_an_assumption(identica: Command) -> None:
     np.savez("pairs.npz", x=X, x_pos=NEAR)
     words = ("select", "pairs.npz", "--candidates", "box/laplace, sphere/vmf", "--jobs", "1", *QUICK)
@@ -166,6 +197,7 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         ((*GOOD_FIT, "--space", "ball"), "unknown space 'ball'"),
         ((*GOOD_FIT, "--conditional", "gauss"), "conditional 'gauss'"),
         ((*GOOD_FIT, "--n-components", "9"), "n_components must be at most the number of features 3, got 9"),
+        ((*GOOD_FIT, "--pca-components", "2"), "pca_components must be from the number of components 3"),
         ((*GOOD_FIT, "--encoder", "vit"), "unknown encoder 'vit'"),
         ((*GOOD_FIT, "--max-steps", "0"), "max_steps must be"),
         ((*GOOD_FIT, "--max-seconds", "-1"), "max_seconds must be"),

@@ -167,8 +167,8 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; without a budget, three tenths
-            of the recipe's steps.
+        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; three tenths of the recipe's
+            steps if there is no budget.
     """
     models = _models(candidates)
     if _checks.at_least_one("refits", refits) < 2:

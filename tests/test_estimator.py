@@ -207,6 +207,10 @@ def test_a_network_of_the_users_own(pairs: tuple[Array, Array, Array], tmp_path:
     assert np.array_equal(again.transform(x), model.transform(x))
     with pytest.raises(InputError, match="needs encoder="):
         ContrastiveICA.load(tmp_path / "model")
+    with pytest.raises(InputError, match=r"n_components = 3 outputs, got shape \[2\]"):
+        ContrastiveICA(3, encoder=own, **QUICK).fit(x, x_pos)
+    with pytest.raises(InputError, match=r"encoder cannot take observations of shape \[2\]"):
+        ContrastiveICA(2, encoder=own, **QUICK).fit(x[:, :2], x_pos[:, :2])
 
 
 def test_images(tmp_path: Path) -> None:

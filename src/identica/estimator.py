@@ -21,7 +21,7 @@ from torch import Generator, Tensor, nn
 from identica import _checks, _model_folder, _pairing
 from identica._checks import InputError
 from identica._progress import training_bar
-from identica.encoders import BACKBONES, NormalisedHead, Scale
+from identica.encoders import BACKBONES, Encoder, NormalisedHead, Scale
 from identica.evidence import bits_of_pairs, match_scale
 from identica.models import SPACES, Model
 from identica.processes import ArrayPairs
@@ -138,6 +138,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 self.encoder,
                 self.pca_components,
             ).to(device)
+
+            if isinstance(self.encoder, nn.Module):
+                _check_own(encoder, observations[:2].to(device), dim)
 
             def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
                 curve.append({"step": step, "loss": loss})
@@ -279,6 +282,19 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         chosen = torch.randperm(len(source), generator=generator)[:_CALIBRATION_PAIRS]
         first, second = (_encode(encoder, half, self.device) for half in source.at(chosen))
         self.scale_ = match_scale(self.model_.similarity, first, second)
+
+
+def _check_own(encoder: Encoder, observations: Tensor, dim: int) -> None:
+    """Refuse a network of the user's own that does not fit the observations or the number of components."""
+    raw = nn.Sequential(encoder.whitening, encoder.backbone).eval()
+    shape = list(observations.shape[1:])
+    try:
+        with torch.no_grad():
+            outputs = raw(observations)
+    except RuntimeError as error:
+        raise InputError(f"encoder cannot take observations of shape {shape}: {str(error).splitlines()[0]}") from None
+    if tuple(outputs.shape) != (len(observations), dim):
+        raise InputError(f"encoder must give n_components = {dim} outputs, got shape {list(outputs.shape[1:])}")
 
 
 def _encode(network: nn.Module, values: Tensor, device: str) -> Tensor:

@@ -10,7 +10,8 @@ import typer
 from identica._checks import InputError
 from identica.cli import data as data
 from identica.cli import paper as paper
-from identica.cli._app import BAD_INPUT, INTERRUPTED, app
+from identica.cli._app import BAD_INPUT, FAILED, INTERRUPTED, app
+from identica.training import DivergenceError
 
 __all__ = ["app", "main"]
 
@@ -28,6 +29,9 @@ def main() -> None:
     except InputError as error:
         print(f"identica: {error}", file=sys.stderr)
         sys.exit(BAD_INPUT)
+    except DivergenceError as error:
+        print(f"identica: {error}", file=sys.stderr)
+        sys.exit(FAILED)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:  # typer itself may turn Ctrl-C into this code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from statistics import mean
 
@@ -17,6 +18,7 @@ PUBLISHED = [row.id for table in ("1", "2") for row in rows_of_table(table)]
 NOT_IDENTIFIABLE = ("t2-08", "t2-09", "t2-10")
 
 
+@functools.cache
 def records(folder: Path, kind: str = "unsupervised") -> list[Record]:
     return [record for record in RunStore(folder).records() if record["kind"] == kind]
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -120,18 +121,17 @@ BAD = [
     ("arguments", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_bad_input_gets_one_clear_line_and_code_2(
-    identica, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:  # type: ignore[no-untyped-def]
+    command_line: Callable[..., tuple[int, str, str]], tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
     (tmp_path / "file").write_text("not an array")
     (tmp_path / "empty").mkdir()
     good = np.arange(20.0)
     np.save(tmp_path / "good.npy", good)
     np.save(tmp_path / "short.npy", good[:5])
     np.save(tmp_path / "nan.npy", np.where(good == 3, np.nan, good))
-    done = identica(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
+    code, out, err = command_line(*arguments)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
     assert message in line
 
 

@@ -12,10 +12,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from identica.cli import main
-
 Command = Callable[..., tuple[int, str, str]]
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(size=(300, 3))
 NEAR = X + RANDOM.laplace(scale=0.05, size=X.shape)
@@ -23,18 +21,8 @@ QUICK = ("--max-steps", "3", "--batch-size", "32")
 
 
 @pytest.fixture
-def identica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
-    """Run a command line in a fresh folder; exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["identica", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = capsys.readouterr()
-        return int(stop.value.code or 0), said.out, said.err
-
-    return call
+def identica(command_line: Command) -> Command:
+    return command_line
 
 
 def table(path: str, **columns: np.ndarray) -> None:

@@ -63,6 +63,16 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
     assert json.loads(out)["mcc"] > 90
 
 
+def test_a_fit_writes_a_page(identica: Command) -> None:
+    series("walk.csv")
+    code, out, err = identica(
+        "fit", "walk.csv", "--trial", "session", "--out", "model", "--report", "page.html", *QUICK
+    )
+    assert code == 0, err
+    assert "report, to open in a browser: page.html" in out
+    assert "Over time" in Path("page.html").read_text(encoding="utf-8")
+
+
 def test_the_same_words_give_the_same_codes(identica: Command) -> None:
     np.savez("pairs.npz", x=X, x_pos=NEAR)
     for name in ("first", "second"):
@@ -192,6 +202,7 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         ((*GOOD_FIT, "--batch-size", "1"), "batch_size must be"),
         ((*GOOD_FIT, "--device", "abacus"), "device 'abacus'"),
         ((*GOOD_FIT, "--held-out", "2"), "held_out must be"),
+        ((*GOOD_FIT, "--report", "page.pdf"), "--report must end in .html"),
         ((*GOOD_FIT, "--random-state", "-1"), "random_state must be"),
         (("fit", "good.npz", "--out", "good.npz"), "--out must be a new folder"),
         (("transform", "good.npz", "good.npz", "--out", "codes.npz"), "folder of a saved model"),

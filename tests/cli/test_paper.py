@@ -63,7 +63,7 @@ def test_demo_prints_three_scores_and_draws_a_picture(identica, tmp_path: Path) 
     for word in ("identity", "supervised", "unsupervised", "chance"):
         assert word in done.stdout
     assert (tmp_path / "shown" / "factors.png").exists()
-    assert "factors.png" in (tmp_path / "shown" / "report.md").read_text()
+    assert "How to cite" in (tmp_path / "shown" / "report.html").read_text(encoding="utf-8")
 
 
 def test_own_experiments_run(identica) -> None:  # type: ignore[no-untyped-def]

@@ -66,6 +66,9 @@ def fit(
     max_seconds: MaxSeconds = None,
     batch_size: BatchSize = None,
     held_out: Annotated[float, typer.Option("--held-out", help="Part of the pairs to score, not to fit.")] = 0.1,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")
+    ] = None,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -88,6 +91,8 @@ def fit(
         verbose=not as_json,
     )
     _check_new_model(out)
+    if report is not None and report.suffix != ".html":
+        raise InputError(f"--report must end in .html, got {str(report)!r}")
     source = given.source(estimator)
     fitted, tested = source.split(held_out, in_order=given.lag is not None, seed=random_state)
     observations = given.labelled(source.observations.numpy())
@@ -96,6 +101,8 @@ def fit(
     seconds = time.monotonic() - started
     estimator.save(out)
     bits = estimator.score(observations, pairs=tested) if len(tested) else None
+    if report is not None:
+        _write_report(report, estimator, given, bits, seconds)
     result = {
         "model": str(out),
         "space": space,
@@ -119,6 +126,8 @@ def fit(
     print(f"partners differ by {estimator.conditional_}, in units of the codes")
     if bits is not None:
         print(f"{bits:.2f} bits a pair on {len(tested)} pairs that were held out")
+    if report is not None:
+        print(f"report, to open in a browser: {report}")
     print(f"model in {out}; `identica transform {out} DATA --out codes.npz` applies it")
 
 
@@ -265,6 +274,21 @@ def consistency(
         observations = given.labelled(given.dataset.observations)
         found = compare(estimator, observations, seeds=seeds, n_jobs=_jobs(jobs), **given.pairs_of_fit())
     print(json.dumps(found.summary()) if as_json else found)
+
+
+def _write_report(path: Path, estimator: Any, given: _Given, bits: float | None, seconds: float) -> None:
+    from identica.report import report_of_fit, write_page
+
+    dataset = given.dataset
+    page = report_of_fit(
+        estimator,
+        given.labelled(dataset.observations),
+        trials=dataset.trials if given.lag else None,
+        bits=bits,
+        seconds=seconds,
+        series=given.lag is not None,
+    )
+    write_page(page, path)
 
 
 class _Given(NamedTuple):

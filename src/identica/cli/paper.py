@@ -13,7 +13,6 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica._files import replacing
 from identica.cli._app import FAILED, AsJson, Device, app
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
 ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
 Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
+WithReport = Annotated[
+    bool, typer.Option("--report", help="Write report.html, a page to show, into each run's folder.")
+]
 Workers = Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")]
 
 
@@ -58,6 +60,7 @@ def reproduce(
     workers: Workers = None,
     device: Device = "auto",
     out: Out = Path("runs"),
+    report: WithReport = False,
     as_json: AsJson = False,
 ) -> None:
     """Train rows of the paper's tables and store their scores."""
@@ -67,7 +70,7 @@ def reproduce(
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
     plan = _plan(list(dict.fromkeys(chosen)), _seeds(seeds, seed), protocol, steps, supervised)
-    _compute(plan, out, workers=workers, device=device, as_json=as_json)
+    _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
 
 
 @app.command()
@@ -88,6 +91,7 @@ def run(
     workers: Workers = None,
     device: Device = "auto",
     out: Out = Path("runs"),
+    report: WithReport = False,
     as_json: AsJson = False,
 ) -> None:
     """Train a synthetic experiment of your own: any space, law and model."""
@@ -106,7 +110,7 @@ def run(
         observed=observed,
     )
     plan = _plan([row], _seeds(seeds, seed), protocol, steps, supervised)
-    _compute(plan, out, workers=workers, device=device, as_json=as_json)
+    _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
 
 
 @app.command()
@@ -150,7 +154,8 @@ def demo(
     contrastive, baseline = records[plan[0].name], records[plan[1].name]
     text = _demo_text(row, contrastive, baseline)
     print(text)
-    print(f"\nPicture of recovered against true factors: {_demo_report(plan[0], store, out, text)}")
+    page, picture = _demo_report(plan[0], store, out)
+    print(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
 
 
 def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
@@ -176,16 +181,22 @@ def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
     return "\n".join([header, *body, f"trained without labels in {contrastive['seconds']:.0f} s"])
 
 
-def _demo_report(run: Run, store: RunStore, out: Path, text: str) -> Path:
+def _demo_report(run: Run, store: RunStore, out: Path) -> tuple[Path, Path]:
     from identica.report import plot_factors
 
     arrays = store.codes(run.name)
     picture = out / "factors.png"
     plot_factors(arrays["latents"], arrays["codes"], picture, "recovered against true factors")
-    page = f"# Recovered factors\n\n```\n{text}\n```\n\n![recovered against true factors]({picture.name})\n"
-    with replacing(out / "report.md") as path:
-        path.write_text(page, encoding="utf-8")
-    return picture
+    return _write_report(run.name, store, out / "report.html"), picture
+
+
+def _write_report(name: str, store: RunStore, path: Path) -> Path:
+    from identica.report import report_of_run, write_page
+
+    record = store.load(name)
+    assert record is not None
+    write_page(report_of_run(record, store.codes(name)), path)
+    return path
 
 
 def _describe(row: Row) -> dict[str, Any]:
@@ -222,7 +233,7 @@ def _plan(chosen: Sequence[Row], seeds: Sequence[int], protocol: str, steps: int
     return list({run.name: run for run in runs}.values())
 
 
-def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str, as_json: bool) -> None:
+def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str, report: bool, as_json: bool) -> None:
     from identica.experiments import RunStore
     from identica.report import make_table
 
@@ -231,6 +242,9 @@ def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str
             print(json.dumps(record), flush=True)
 
     records = _collect(plan, out, workers=workers, device=device, show=show)
+    for name in records if report else ():
+        page = _write_report(name, RunStore(out), RunStore(out).root / name / "report.html")
+        print(f"report: {page}", file=sys.stderr)
     if not as_json and any(record["kind"] == "unsupervised" for record in records.values()):
         print(make_table(records.values()))
         print(f"\n{len(records)} records in {RunStore(out).root}; `identica table {out}` shows all of them")

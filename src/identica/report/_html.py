@@ -1,0 +1,114 @@
+"""Pieces of HTML; what comes from outside is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from identica.report._images import Picture
+
+__all__ = ["choice", "note", "panel", "plot", "ranking", "strip", "table", "verdict"]
+
+
+def note(*sentences: str) -> str:
+    """What a section shows, in a muted tone."""
+    return f'<p class="note">{html.escape(" ".join(filter(None, sentences)))}</p>'
+
+
+def verdict(text: str) -> str:
+    """What was found, in words that stand out."""
+    return f'<div class="verdict"><p>{html.escape(text)}</p></div>'
+
+
+def panel(content: str) -> str:
+    """A box around HTML."""
+    return f'<div class="panel">{content}</div>'
+
+
+def plot(name: str, description: str, height: int | None, style: str = "") -> str:
+    """The place of a chart; its style decides on the height if none is given."""
+    size = "" if height is None else f' style="height:{height}px"'
+    return f'<div class="plot {style}" id="plot-{name}" role="img" aria-label="{html.escape(description)}"{size}></div>'
+
+
+def choice(figures: Iterable[str], names: Sequence[str], first: int) -> str:
+    """Buttons that switch between the states of charts."""
+    buttons = "".join(
+        f'<button type="button" aria-pressed="{str(index == first).lower()}">{html.escape(name)}</button>'
+        for index, name in enumerate(names)
+    )
+    targets = " ".join(figures)
+    return f'<div class="choice" role="group" aria-label="What to show" data-figures="{targets}">{buttons}</div>'
+
+
+def strip(name: str, pictures: Iterable[Picture]) -> str:
+    """Pictures along a component, with their codes."""
+    escaped = html.escape(name)
+    shown = "".join(
+        f'<li><figure><img src="{picture.address}" alt="{escaped} at {picture.code:.3g}">'
+        f"<figcaption>{picture.code:.2f}</figcaption></figure></li>"
+        for picture in pictures
+    )
+    return f'<div class="strip"><h3>{escaped}</h3><ul>{shown}</ul></div>'
+
+
+def table(content: Mapping[str, Any]) -> str:
+    """Names and values, nested ones too."""
+    body = "".join(
+        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(value)}</td></tr>'
+        for name, value in _flat(content)
+    )
+    return f'<table class="pairs"><tbody>{body}</tbody></table>'
+
+
+def ranking(candidates: Sequence[Mapping[str, Any]]) -> str:
+    """The candidates of a `Selection.summary()`, the chosen one first."""
+    titles = ("space", "partners scatter by", "as fitted", "bits a pair", "behind the best", "refits agree", "")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    body = "".join(_candidate(candidate, chosen=place == 0) for place, candidate in enumerate(candidates))
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Assumptions compared"><table class="ranking">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _candidate(candidate: Mapping[str, Any], *, chosen: bool) -> str:
+    agreement = (candidate.get("consistency") or {}).get("agreement")
+    tied = "as good as the best" if candidate.get("tied") else ""
+    cells = (
+        candidate["conditional"],
+        candidate.get("fitted", ""),
+        f"{candidate['bits']:.3f}",
+        f"{candidate['behind']:.3f} ± {candidate['behind_error']:.3f}",
+        "" if agreement is None else f"{agreement:.1f} %",
+        candidate.get("objection") or ("chosen" if chosen else tied),
+    )
+    style = ' class="chosen"' if chosen else ""
+    space = html.escape(str(candidate["space"]))
+    return (
+        f'<tr{style}><th scope="row">{space}</th>'
+        + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells)
+        + "</tr>"
+    )
+
+
+def _flat(content: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:
+    for key, value in content.items():
+        name = f"{above}{key}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{name}, ")
+        else:
+            yield name, _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value)) or "–"
+    return str(value) or "–"

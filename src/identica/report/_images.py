@@ -1,0 +1,88 @@
+"""What a component shows: pictures along it, as addresses that hold the picture itself."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identica.report._charts import Array
+
+__all__ = ["Picture", "traversals"]
+
+_COMPONENTS, _PICTURES = 10, 7
+_QUANTILES = np.linspace(0.02, 0.98, _PICTURES)
+_NEAR = 0.02  # part of all samples on either side of a quantile
+_LARGEST, _SMALLEST = 128, 16  # pixels of the longer side
+_MOST_BYTES = 300_000
+
+
+class Picture(NamedTuple):
+    """A picture and the code of it in question."""
+
+    code: float
+    address: str
+
+
+def traversals(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
+    """For each component the pictures at evenly spaced quantiles of it, as near to the median of the others as can be.
+
+    Args:
+        images: [samples, channels, height, width] or [samples, height, width].
+        codes: [samples, components].
+    """
+    chosen = [_along(codes, component) for component in range(min(_COMPONENTS, codes.shape[1]))]
+    rows, uses = np.unique(np.concatenate(chosen), return_counts=True)
+    files = dict(zip(rows.tolist(), _fitting(_pixels(images[rows]), uses), strict=True))
+    return [
+        [Picture(float(codes[row, component]), files[row]) for row in along.tolist()]
+        for component, along in enumerate(chosen)
+    ]
+
+
+def _along(codes: Array, component: int) -> NDArray[np.int64]:
+    """Row numbers of the samples to show."""
+    spread = codes.std(axis=0)
+    away = (codes - np.median(codes, axis=0)) / np.where(spread > 0, spread, 1.0)
+    away[:, component] = 0.0
+    distance = np.square(away).sum(axis=1)
+    order = np.argsort(codes[:, component], kind="stable")
+    width = max(1, round(_NEAR * len(order)))
+    centres = (_QUANTILES * (len(order) - 1)).round().astype(int)
+    near = [order[max(0, centre - width) : centre + width + 1] for centre in centres]
+    return np.array([rows[np.argmin(distance[rows])] for rows in near], dtype=np.int64)
+
+
+def _pixels(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """[samples, height, width, 1, 3 or 4] of whole numbers up to 255."""
+    values = images[:, None] if images.ndim == 3 else images
+    values = np.moveaxis(values if values.shape[1] in {1, 3, 4} else values[:, :1], 1, 3)
+    if values.dtype == np.uint8:
+        return values
+    values = values.astype(np.float64)
+    low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
+    return ((values - low) / (high - low) * 255).round().astype(np.uint8)
+
+
+def _fitting(pixels: NDArray[np.uint8], uses: NDArray[np.int64]) -> list[str]:
+    """As PNG files in base64, made smaller until all together are small, as often as each is used."""
+    size = min(_LARGEST, max(pixels.shape[1:3]))
+    while True:
+        files = [_png(one, size) for one in pixels]
+        if int(uses @ [len(file) for file in files]) <= _MOST_BYTES or size <= _SMALLEST:
+            return [f"data:image/png;base64,{base64.b64encode(file).decode()}" for file in files]
+        size = max(_SMALLEST, round(0.75 * size))
+
+
+def _png(pixels: NDArray[np.uint8], size: int) -> bytes:
+    from PIL import Image
+
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    if max(image.size) > size:
+        image.thumbnail((size, size))
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -1,0 +1,269 @@
+"""The parts of a report's page: each a heading, some HTML, and the charts that belong there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identica.metrics import Score, linear_r2, mcc
+from identica.report import _charts, _html
+from identica.report._charts import Array, Figure
+from identica.report._images import traversals
+
+if TYPE_CHECKING:
+    from identica.report.page import Report
+
+__all__ = ["Section", "make_sections"]
+
+_FACTORS, _POINTS_OF_FACTORS = 20, 6000
+_MATRIX = 40
+_TRAJECTORIES, _TRIALS, _NUMBERS_OF_TRAJECTORIES = 8, 6, 16_000
+_SCORES = {"mcc": "MCC", "r2": "R²"}
+
+
+@final
+@dataclass(frozen=True)
+class Section:
+    """A part of the page.
+
+    Args:
+        name: Its anchor.
+        title: Its heading.
+        body: What comes below, as HTML.
+        figures: The states of each chart in it, by the name of its place.
+        control: What stands beside the heading, as HTML.
+    """
+
+    name: str
+    title: str
+    body: str
+    figures: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
+    control: str = ""
+
+
+def make_sections(report: Report) -> list[Section]:
+    """All parts there is something to show of, in the order of the page."""
+    matched = None if report.latents is None else mcc(report.latents, report.codes)
+    made = (
+        _training(report),
+        _factors(report, matched),
+        _matrix(report, matched),
+        _pairs(report),
+        _time(report),
+        _pictures(report),
+        _assumption(report),
+        _refits(report),
+        _settings(report),
+    )
+    return [section for section in made if section is not None]
+
+
+def _training(report: Report) -> Section | None:
+    if not report.curve:
+        return None
+    found = {key: name for key, name in _SCORES.items() if any(key in row for row in report.curve)}
+    figures = {"loss": [_charts.curves(report.curve, {"loss": "loss"}, "loss")]}
+    if found:
+        figures["scores"] = [_charts.curves(report.curve, found, "score, %")]
+    described = {"loss": "Loss over the steps of training", "scores": "Scores over the steps of training"}
+    panels = "".join(_html.panel(_html.plot(name, described[name], 280)) for name in figures)
+    note = _html.note(
+        "The loss falls as the encoder learns.",
+        "The scores need the true factors: they were watched, never trained on." if found else "",
+    )
+    return Section("training", "Training", f'{note}<div class="two">{panels}</div>', figures)
+
+
+def _factors(report: Report, matched: Score | None) -> Section | None:
+    if report.latents is None or matched is None:
+        return None
+    factors = report.latents.shape[1]
+    count = min(_FACTORS, factors)
+    points = _charts.evenly(len(report.codes), min(1500, _POINTS_OF_FACTORS // count))
+    states = [_by_component(report, matched, points, count)]
+    fits_a_map = len(report.codes) // 2 > report.codes.shape[1] + 1
+    if fits_a_map:
+        states.append(_by_affine_map(report, points, count))
+    figures = {f"factor-{index}": [state[index] for state in states] for index in range(count)}
+    note = _html.note(
+        "Each panel is a true factor; points on a line, rising or falling, mean that it is recovered.",
+        "One component recovers it up to scale and sign; the best affine map of all components tells whether the factor"
+        " is in there at all."
+        if fits_a_map
+        else "",
+        _first(count, factors, "factors"),
+    )
+    panels = "".join(
+        _html.panel(_html.plot(name, f"Recovered against true factor {index + 1}", 220))
+        for index, name in enumerate(figures)
+    )
+    first = 0 if report.ambiguity == "permutation" else 1
+    control = _html.choice(figures, ("One component", "Affine map"), first) if fits_a_map else ""
+    return Section("factors", "Recovered against true", f'{note}<div class="many">{panels}</div>', figures, control)
+
+
+def _by_component(report: Report, matched: Score, points: Any, count: int) -> list[Figure]:
+    assert report.latents is not None
+    assert matched.assignment is not None
+    truths, found = _charts.labels(report.names_of_latents), _charts.labels(report.names_of_components)
+    made = []
+    for index, component in enumerate(matched.assignment[:count]):
+        truth = report.latents[points, index]
+        if component < 0:
+            made.append(_charts.factor(truth[:0], truth[:0], (truths[index], ""), "no component left"))
+            continue
+        title = f"|r| = {matched.per_factor[index]:.3f}"
+        names = truths[index], found[component]
+        made.append(_charts.factor(truth, report.codes[points, component], names, title))
+    return made
+
+
+def _by_affine_map(report: Report, points: Any, count: int) -> list[Figure]:
+    """What the best affine map of all components makes of each factor."""
+    assert report.latents is not None
+    scores = linear_r2(report.latents, report.codes).per_factor
+    inputs = np.column_stack([report.codes, np.ones(len(report.codes))])
+    predicted = inputs[points] @ np.linalg.lstsq(inputs, report.latents, rcond=None)[0]
+    truths = _charts.labels(report.names_of_latents)
+    return [
+        _charts.factor(
+            report.latents[points, index],
+            predicted[:, index],
+            (truths[index], "affine map"),
+            f"R² = {scores[index]:.3f}",
+        )
+        for index in range(count)
+    ]
+
+
+def _matrix(report: Report, matched: Score | None) -> Section | None:
+    if report.latents is None or matched is None:
+        return None
+    assert matched.assignment is not None
+    table = _correlations(report.latents, report.codes)
+    rows, columns = _charts.labels(report.names_of_latents), _charts.labels(report.names_of_components)
+    chosen = [component for component in matched.assignment if component >= 0]
+    order = chosen + [component for component in range(len(columns)) if component not in set(chosen)]
+    before = _charts.matrix(table[:_MATRIX, :_MATRIX], rows[:_MATRIX], columns[:_MATRIX])
+    after = _charts.matrix(
+        table[:_MATRIX, order[:_MATRIX]], rows[:_MATRIX], [columns[component] for component in order[:_MATRIX]]
+    )
+    figures = {"correlations": [before, after]}
+    note = _html.note(
+        "Correlation of every true factor (rows) with every component (columns).",
+        "Components come in any order and with any sign: the assignment puts those that match on the diagonal.",
+        _first(_MATRIX, max(table.shape), "factors or components"),
+    )
+    height = int(np.clip(90 + 38 * min(_MATRIX, len(rows)), 180, 620))
+    plot = _html.plot("correlations", "Correlation matrix of factors and components", height, "matrix")
+    control = _html.choice(figures, ("Before assignment", "After"), 1)
+    return Section("correlations", "Factors and components", note + _html.panel(plot), figures, control)
+
+
+def _pairs(report: Report) -> Section | None:
+    count = report.codes.shape[1]
+    if count < 2:
+        return None
+    figures = {"pairs": [_charts.pairs(report.codes, _charts.labels(report.names_of_components))]}
+    note = _html.note(
+        "Components against each other.",
+        "Drag a mouse over points to mark the same samples in all panels." if count > 2 else "",
+        _first(_charts.COMPONENTS_IN_PAIRS, count, "components"),
+    )
+    plot = _html.plot("pairs", "Scatter plots of all pairs of components", None, "square")
+    return Section("pairs", "Pairs of components", note + _html.panel(plot), figures)
+
+
+def _time(report: Report) -> Section | None:
+    if not report.series:
+        return None
+    count = min(_TRAJECTORIES, report.codes.shape[1])
+    tracks, trials = _tracks(report.codes[:, :count], report.trials)
+    length = _NUMBERS_OF_TRAJECTORIES // (count * len(tracks))
+    shown = {trial: track[:length] for trial, track in tracks.items()}
+    figures = {"trajectories": [_charts.trajectories(shown, _charts.labels(report.names_of_components[:count]))]}
+    note = _html.note(
+        "Components over time, one below the other.",
+        "" if trials == 1 else "A colour for each trial.",
+        _first(len(tracks), trials, "trials"),
+        _first(length, max(map(len, tracks.values())), "samples"),
+        _first(count, report.codes.shape[1], "components"),
+    )
+    plot = _html.plot("trajectories", "Components over time", 90 + 96 * count)
+    return Section("time", "Over time", note + _html.panel(plot), figures)
+
+
+def _tracks(codes: Array, trials: NDArray[Any] | None) -> tuple[dict[str, Array], int]:
+    """Codes of the first trials by name, and how many trials there are: runs of equal labels."""
+    if trials is None:
+        return {"all": codes}, 1
+    starts = [0, *(np.flatnonzero(trials[1:] != trials[:-1]) + 1).tolist()]
+    names = _charts.labels(str(trials[start]) for start in starts[:_TRIALS])
+    return dict(zip(names, np.split(codes, starts[1:]), strict=False)), len(starts)
+
+
+def _pictures(report: Report) -> Section | None:
+    if report.images is None:
+        return None
+    found = traversals(report.images, report.codes)
+    note = _html.note(
+        "Pictures from low to high values of one component, the others as near to their medians as the data allow.",
+        _first(len(found), report.codes.shape[1], "components"),
+    )
+    strips = map(_html.strip, report.names_of_components, found)
+    return Section("pictures", "Along each component", note + _html.panel("".join(strips)))
+
+
+def _assumption(report: Report) -> Section | None:
+    selection = report.selection or {}
+    verdict, candidates = report.verdict or selection.get("verdict"), selection.get("candidates")
+    if not verdict and not candidates:
+        return None
+    body = _html.verdict(verdict) if verdict else ""
+    if candidates:
+        body += _html.panel(_html.ranking(candidates))
+    return Section("assumption", "The assumption", body)
+
+
+def _refits(report: Report) -> Section | None:
+    found = report.consistency
+    if not found:
+        return None
+    between = found["ambiguity"]
+    chance = found.get("mcc_chance") if between == "permutation" else None
+    figures = {"agreement": [_charts.bars(found["per_component"], chance)]}
+    note = _html.note(
+        f"How well each component of the first of {found['runs']} fits comes back in the others, up to"
+        f" {'an' if between.startswith('a') else 'a'} {between}: {found['agreement']:.1f} % on average."
+    )
+    verdict = _html.verdict(found["verdict"]) if "verdict" in found else ""
+    plot = _html.plot("agreement", "Agreement between refits by component", 280)
+    return Section("refits", "Do refits agree?", note + verdict + _html.panel(plot), figures)
+
+
+def _settings(report: Report) -> Section | None:
+    parts = [
+        _html.panel(f"<h3>{title}</h3>{_html.table(content)}")
+        for title, content in (("Settings", report.settings), ("Versions", report.versions))
+        if content
+    ]
+    return Section("settings", "How it was made", f'<div class="two">{"".join(parts)}</div>') if parts else None
+
+
+def _first(shown: int, count: int, nouns: str) -> str:
+    return f"The first {shown} of {count} {nouns}." if shown < count else ""
+
+
+def _correlations(first: Array, second: Array) -> Array:
+    """Pearson correlations of all columns; 0 where one is constant."""
+    halves = []
+    for values in (first, second):
+        centred = values - values.mean(axis=0)
+        norms = np.linalg.norm(centred, axis=0)
+        halves.append(centred / np.where(norms > 0, norms, 1.0))
+    result: Array = halves[0].T @ halves[1]
+    return result

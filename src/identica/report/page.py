@@ -1,0 +1,231 @@
+"""A fit as one HTML file to show to others: interactive, without any network, in light and dark."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identica import __version__
+from identica._checks import InputError
+from identica._files import replacing
+from identica.models import Ambiguity
+from identica.report._charts import Array
+from identica.report._sections import Section, make_sections
+
+__all__ = ["Report", "write_page"]
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Report:
+    """What a page shows; every part but title and codes may be missing.
+
+    Args:
+        title: The heading.
+        codes: Recovered codes, [samples, components].
+        lead: A sentence or two below the heading.
+        summary: Headline numbers, each a label and a value such as `("MCC", "99.7 %")`; the first stands out.
+        latents: True factors, [samples, factors], where they are known.
+        latent_names: A name for each factor.
+        component_names: A name for each component.
+        ambiguity: The map up to which factors can be recovered; decides which view of them comes first.
+        curve: Steps of training: `step`, `loss`, and `mcc` and `r2` in percent if they were watched.
+        series: Whether the samples are in the order of time.
+        trials: With `series`: a label for each sample; time starts anew in each trial.
+        images: The observations, if they are images: [samples, channels, height, width].
+        verdict: What was found about the assumption, in words; that of `selection` if not given.
+        selection: `Selection.summary()`.
+        consistency: `Consistency.summary()`.
+        settings: Parameters, which may be nested.
+        versions: Of the software.
+    """
+
+    title: str
+    codes: Array
+    lead: str = ""
+    summary: Sequence[tuple[str, str]] = ()
+    latents: Array | None = None
+    latent_names: Sequence[str] | None = None
+    component_names: Sequence[str] | None = None
+    ambiguity: Ambiguity = "permutation"
+    curve: Sequence[Mapping[str, float]] = ()
+    series: bool = False
+    trials: NDArray[Any] | None = None
+    images: NDArray[Any] | None = None
+    verdict: str | None = None
+    selection: Mapping[str, Any] | None = None
+    consistency: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or 0 in self.codes.shape:
+            raise InputError(f"codes must have shape [samples, components], got {list(self.codes.shape)}")
+        if not np.isfinite(self.codes).all():
+            raise InputError("codes must be finite, got NaN or infinite values")
+        if self.latents is not None and self.latents.ndim != 2:
+            raise InputError(f"latents must have shape [samples, factors], got {list(self.latents.shape)}")
+        if self.images is not None and self.images.ndim not in {3, 4}:
+            raise InputError(
+                f"images must have shape [samples, channels, height, width], got {list(self.images.shape)}"
+            )
+        for name in ("latents", "trials", "images"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.codes):
+                raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")
+        self._check_names("component_names", self.component_names, self.codes)
+        self._check_names("latent_names", self.latent_names, self.latents)
+
+    @property
+    def names_of_components(self) -> list[str]:
+        """A name for each component, by number if none was given."""
+        return list(self.component_names or _numbered("component", self.codes))
+
+    @property
+    def names_of_latents(self) -> list[str]:
+        """A name for each true factor, by number if none was given."""
+        return list(self.latent_names or _numbered("factor", self.latents))
+
+    @staticmethod
+    def _check_names(name: str, given: Sequence[str] | None, values: Array | None) -> None:
+        columns = 0 if values is None else values.shape[1]
+        if given is not None and len(given) != columns:
+            raise InputError(f"{name} must be {columns}, a name for each column, got {len(given)}")
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write the report as one HTML file of about 5 MB that needs nothing else, be it file or network."""
+    path = Path(path)
+    page = _page(report, make_sections(report))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _numbered(noun: str, values: Array | None) -> list[str]:
+    return [] if values is None else [f"{noun} {index + 1}" for index in range(values.shape[1])]
+
+
+# Keeps browsers from fetching anything. Code is allowed to make code: so does plotly.js to draw pairs of components.
+_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+_THEME = (
+    'document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"'
+)
+_ICON = (
+    '<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="7" fill="none" stroke="currentColor"'
+    ' stroke-width="1.6"/><path d="M8 1a7 7 0 0 1 0 14z" fill="currentColor"/></svg>'
+)
+
+
+def _page(report: Report, sections: Sequence[Section]) -> str:
+    title = html.escape(report.title)
+    lead = f'<p class="lead">{html.escape(report.lead)}</p>' if report.lead else ""
+    figures = {name: states for section in sections for name, states in section.figures.items()}
+    links = "".join(
+        f'<li><a href="#{name}">{heading}</a></li>'
+        for name, heading in [*((section.name, section.title) for section in sections), ("cite", "How to cite")]
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="identica {__version__}">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+{_asset("page.css")}</style>
+<script>{_THEME}</script>
+</head>
+<body>
+<header>
+<div class="bar"><span class="brand"><b>identica</b> report</span>\
+<button type="button" id="theme">{_ICON}<span>Dark</span></button></div>
+<h1>{title}</h1>
+{lead}
+{_cards(report.summary)}
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+</header>
+<main>
+{"".join(map(_section, sections))}
+{_citation()}
+</main>
+<footer>Made by identica {__version__}. All of it is in this file; it loads nothing.</footer>
+<noscript><p class="lead">The charts need JavaScript.</p></noscript>
+<script type="application/json" id="figures">{_embedded(figures)}</script>
+<script>{_plotly()}</script>
+<script>
+{_asset("page.js")}</script>
+</body>
+</html>
+"""
+
+
+def _section(section: Section) -> str:
+    return (
+        f'<section id="{section.name}" aria-labelledby="{section.name}-title"><div class="heading">'
+        f'<h2 id="{section.name}-title">{section.title}</h2>{section.control}</div>{section.body}</section>\n'
+    )
+
+
+def _cards(summary: Sequence[tuple[str, str]]) -> str:
+    if not summary:
+        return ""
+    return f'<dl class="cards">{"".join(_card(*entry) for entry in summary)}</dl>'
+
+
+def _card(label: str, value: str) -> str:
+    style = ' class="long"' if len(value) > 10 else ""
+    return f"<div><dt>{html.escape(label)}</dt><dd{style}>{html.escape(value)}</dd></div>"
+
+
+def _citation() -> str:
+    paper = f"""@inproceedings{{zimmermann2021contrastive,
+  author    = {{Zimmermann, Roland S. and Sharma, Yash and Schneider, Steffen and Bethge, Matthias and
+               Brendel, Wieland}},
+  title     = {{Contrastive Learning Inverts the Data Generating Process}},
+  booktitle = {{Proceedings of the 38th International Conference on Machine Learning (ICML)}},
+  series    = {{Proceedings of Machine Learning Research}},
+  volume    = {{139}},
+  pages     = {{12979--12990}},
+  year      = {{2021}}
+}}
+
+@software{{identica,
+  author  = {{{{The identica maintainers}}}},
+  title   = {{identica: Recover the hidden factors behind data by contrastive learning}},
+  version = {{{__version__}}}
+}}"""
+    link = "https://proceedings.mlr.press/v139/zimmermann21a.html"
+    text = (
+        "The method is that of Zimmermann, Sharma, Schneider, Bethge and Brendel: "
+        f'<a href="{link}">Contrastive Learning Inverts the Data Generating Process</a>, ICML 2021. '
+        f"These results were computed with identica {__version__}."
+    )
+    body = f'<p class="note">{text}</p><pre>{html.escape(paper)}</pre>'
+    return _section(Section("cite", "How to cite", body))
+
+
+def _embedded(content: Any) -> str:
+    """JSON in which nothing can end the script that holds it."""
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _asset(name: str) -> str:
+    return resources.files("identica.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+
+    return str(get_plotlyjs())

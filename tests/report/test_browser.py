@@ -1,0 +1,212 @@
+"""The page in a real browser: charts are drawn, answer to the mouse, and follow the theme and the width."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from identica.report.page import Report, write_page
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install 'identica[dev]'")
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="chromium and chromedriver are not installed: apt-get install chromium chromium-driver",
+)
+
+HOSTILE = "<img src=x onerror=x()>%{x}"
+PLOTS = ["loss", "scores", "factor-0", "factor-1", "correlations", "pairs", "trajectories", "agreement"]
+
+
+def write_example(path: Path) -> None:
+    generator = np.random.default_rng(0)
+    latents = generator.uniform(size=(200, 2))
+    codes = np.column_stack([latents[:, 1], 1 - latents[:, 0], generator.uniform(size=200)])
+    write_page(
+        Report(
+            title="Recovered & <b>shown</b>",
+            codes=codes,
+            summary=[("MCC", "99.7 %"), ("a rather long label", "laplace(scale=0.05)")],
+            latents=latents,
+            latent_names=[HOSTILE, "speed"],
+            curve=[{"step": step, "loss": 3 - step / 50, "mcc": 90.0, "r2": 95.0} for step in range(0, 100, 5)],
+            series=True,
+            images=generator.integers(256, size=(200, 1, 16, 16), dtype=np.uint8),
+            selection={
+                "verdict": "The pairs fit best with: box, laplace.",
+                "candidates": [
+                    {"space": "box", "conditional": "laplace", "bits": 6.4, "behind": 0.0, "behind_error": 0.0}
+                ],
+            },
+            consistency={"runs": 5, "ambiguity": "affine map", "agreement": 93.0, "per_component": [99.0, 87.0]},
+            settings={"a_setting_with_a_long_name": "x" * 60},
+        ),
+        path,
+    )
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = str(BROWSER)
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--enable-unsafe-swiftshader"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = Chrome(options=options, service=Service(executable_path=DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_example(path)
+    browser.set_window_size(1200, 900)
+    emulate(browser, theme="light")
+    browser.get(path.as_uri())
+    wait(browser, "document.documentElement.dataset.drawn")
+    return browser
+
+
+def emulate(browser: Any, theme: str) -> None:
+    """A desktop with a mouse, which a browser without a window has not, and its owner's taste."""
+    wanted = {"hover": "hover", "pointer": "fine", "prefers-color-scheme": theme}
+    features = [{"name": name, "value": value} for name, value in wanted.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def wait(browser: Any, expression: str, seconds: float = 30) -> Any:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(browser, seconds, 0.05).until(lambda driver: driver.execute_script(f"return {expression}"))
+
+
+def style(page: Any, selector: str, name: str) -> str:
+    return page.execute_script(
+        "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]", selector, name
+    )
+
+
+def test_every_chart_is_drawn(page: Any) -> None:
+    names = page.execute_script("return [...document.querySelectorAll('.plot')].map((place) => place.id.slice(5))")
+    assert names == PLOTS
+    marks = ".scatterlayer path, .heatmaplayer image, .barlayer path, .gl-canvas"
+    drawn = page.execute_script(
+        "return [...document.querySelectorAll('.plot')].map((place) => place.querySelectorAll(arguments[0]).length)",
+        marks,
+    )
+    assert min(drawn) > 0, dict(zip(names, drawn, strict=True))
+
+
+def test_points_of_pairs_are_painted(page: Any) -> None:
+    # The canvas is asked for a picture of itself in the frame it was drawn in.
+    colours = page.execute_async_script(
+        """
+        const done = arguments[0];
+        const size = { format: "png", width: 300, height: 300 };
+        Plotly.toImage(document.getElementById("plot-pairs"), size).then((address) => {
+          const image = new Image();
+          image.onload = () => {
+            const canvas = Object.assign(document.createElement("canvas"), { width: 300, height: 300 });
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const pixels = context.getImageData(0, 0, 300, 300).data;
+            done(pixels.filter((value, index) => index % 4 === 2 && value > pixels[index - 2] + 60).length);
+          };
+          image.src = address;
+        });
+        """
+    )
+    assert colours > 100
+
+
+def test_nothing_fails_or_is_fetched(page: Any) -> None:
+    messages = [entry["message"] for entry in page.get_log("browser") if entry["level"] == "SEVERE"]
+    assert messages == []
+    fetched = page.execute_script("return performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert [name for name in fetched if not name.startswith("data:")] == []
+
+
+def test_the_mouse_finds_points(page: Any) -> None:
+    point = "document.querySelector('#plot-factor-1 .scatterlayer .point')"
+    page.execute_script(f"{point}.scrollIntoView({{ block: 'center', behavior: 'instant' }})")
+    box = page.execute_script(f"return {point}.getBoundingClientRect().toJSON()")
+    for shift in (4, 0):
+        page.execute_cdp_cmd(
+            "Input.dispatchMouseEvent",
+            {"type": "mouseMoved", "x": box["x"] + box["width"] / 2 + shift, "y": box["y"] + box["height"] / 2},
+        )
+    label = wait(page, "document.querySelector('#plot-factor-1 .hoverlayer .hovertext')?.textContent", 5)
+    assert "speed" in label
+    assert "component 1" in label
+
+
+def test_names_are_shown_as_they_are(page: Any) -> None:
+    title = page.execute_script("return document.querySelector('#plot-factor-0 .xtitle').textContent")
+    assert title == HOSTILE[:23] + "…"
+    assert page.execute_script("return document.querySelector('h1').textContent") == "Recovered & <b>shown</b>"
+    assert page.execute_script("return document.querySelectorAll('.plot img').length") == 0
+
+
+def test_the_assignment_can_be_taken_back(page: Any) -> None:
+    columns = "document.getElementById('plot-correlations').data[0].x.join()"
+    buttons = page.find_elements("css selector", "[data-figures=correlations] button")
+    assert page.execute_script(f"return {columns}") == "component 2,component 1,component 3"
+    page.execute_script("arguments[0].click()", buttons[0])
+    wait(page, f"{columns} === 'component 1,component 2,component 3'", 5)
+    assert [button.get_attribute("aria-pressed") for button in buttons] == ["true", "false"]
+    page.execute_script("arguments[0].click()", buttons[1])
+    wait(page, f"{columns} === 'component 2,component 1,component 3'", 5)
+
+
+def test_the_theme_reaches_page_and_charts(page: Any) -> None:
+    def colours() -> tuple[str, ...]:
+        return (
+            style(page, "body", "backgroundColor"),
+            style(page, "#plot-loss .xtick text", "fill"),
+            style(page, "#plot-loss .scatterlayer path.js-line", "stroke"),
+        )
+
+    themes = {}
+    for theme, other in (("light", "dark"), ("dark", "light")):
+        themes[theme] = colours()
+        page.execute_script("document.getElementById('theme').click()")
+        wait(page, f"document.documentElement.dataset.drawn === '{other}'")
+    assert all(light != dark for light, dark in zip(themes["light"], themes["dark"], strict=True))
+
+
+def test_the_theme_is_the_one_its_reader_prefers(page: Any) -> None:
+    for theme in ("dark", "light"):
+        emulate(page, theme)
+        wait(page, f"document.documentElement.dataset.drawn === '{theme}'")
+
+
+def test_a_phone_scrolls_downwards_only(page: Any) -> None:
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    )
+    try:
+        wait(page, "document.querySelector('#plot-pairs .main-svg').getBoundingClientRect().right <= 390", 10)
+        wait(page, "document.documentElement.scrollWidth <= 390", 10)
+        assert page.execute_script("return innerWidth") == 390
+        edges = "[...document.querySelectorAll('.plot .main-svg')].map((plot) => plot.getBoundingClientRect().right)"
+        wait(page, f"Math.max(...{edges}) <= 390", 10)
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("components", [1, 2, 5])
+def test_any_number_of_components_can_be_drawn(browser: Any, tmp_path: Path, components: int) -> None:
+    codes = np.random.default_rng(0).normal(size=(50, components))
+    write_page(Report(title="Codes", codes=codes, latents=codes), tmp_path / "codes.html")
+    browser.get((tmp_path / "codes.html").as_uri())
+    wait(browser, "document.documentElement.dataset.drawn")
+    assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []

@@ -8,12 +8,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["describe_machine", "peak_memory_mb"]
+from identica import __version__
+
+__all__ = ["describe_machine", "peak_memory_mb", "versions"]
 
 
 def describe_machine() -> dict[str, Any]:
     """Processor, cores and system."""
     return {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a result depends on."""
+    import numpy as np
+    import torch
+
+    return {
+        "identica": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+    }
 
 
 def peak_memory_mb() -> float | None:

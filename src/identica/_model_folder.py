@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,8 @@ import numpy as np
 import torch
 from torch import Generator, nn
 
-from identica import __version__
 from identica._checks import InputError
+from identica._machine import versions
 from identica.encoders import MLP, Encoder, Standardisation, Whitening, make_backbone, make_head
 from identica.models import Model
 
@@ -97,12 +96,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
             "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
             "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
         },
-        "versions": {
-            "identica": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": np.__version__,
-        },
+        "versions": versions(),
     }
 
 

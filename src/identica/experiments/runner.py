@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -15,8 +14,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from identica import __version__
-from identica._machine import describe_machine, peak_memory_mb
+from identica._machine import describe_machine, peak_memory_mb, versions
 from identica.experiments.definition import Row, space_name
 from identica.experiments.store import Record, RunStore
 from identica.metrics import linear_r2, mcc
@@ -114,7 +112,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         **_final_scores(latents, codes, observations),
         "curve": trained.curve,
         "settings": run.settings,
-        "versions": _versions(),
+        "versions": versions(),
     }
     cost = {
         "seconds": round(prepared + trained.seconds, 2),
@@ -165,12 +163,3 @@ def _percent(value: float) -> float:
 
 def _numpy(values: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
     return values.detach().cpu().float().numpy()
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "identica": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-    }

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from identica import __version__
+from identica._machine import versions
 from identica.experiments.paper import ROWS
 from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc
@@ -91,7 +89,7 @@ def report_of_fit(
         selection=_summary(selection),
         consistency=_summary(consistency),
         settings=_parameters(model),
-        versions=_versions(),
+        versions=versions(),
     )
     return made if latents is None else _with_latents(made, latents)
 
@@ -174,15 +172,6 @@ def _parameters(model: Any) -> dict[str, Any]:
     """Settings, and the number of steps they led to."""
     given = model.get_params(deep=False) | {"steps": getattr(model, "n_steps_", None)}
     return {name: type(value).__name__ if isinstance(value, nn.Module) else value for name, value in given.items()}
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "identica": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-    }
 
 
 _SYMBOLS = {"r2": "R²", "mcc": "MCC"}

@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow lint install install-dev bench clean
+.PHONY: demo test test-slow lint install install-dev bench docs dist clean
 
 demo: install  ## install, recover the factors of the Laplace-on-a-box process, write demo/
 	$(BIN)/identica demo --out demo
@@ -38,5 +38,11 @@ test-slow: install-dev
 bench: install  ## speed and memory against the bare encoder and a textbook loss, as a table with pass or fail
 	$(BIN)/python benchmarks/bench.py
 
+docs: install-dev  ## the documentation as a site, in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+dist: install-dev  ## a wheel and a source archive, in dist/
+	$(BIN)/python -m hatchling build --clean
+
 clean:
-	rm -rf $(VENV) demo runs .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo runs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -13,8 +13,10 @@ from identica.objectives import DotProduct, PowerDistance, Similarity
 __all__ = ["SPACES", "Ambiguity", "Model"]
 
 SPACES = ("sphere", "box", "unbounded")
+"""Names of the spaces that can be assumed, the most restrictive first."""
 
 Ambiguity = Literal["rotation", "affine map", "permutation"]
+"""The kind of map that the theory leaves open between factors and codes."""
 
 
 @final

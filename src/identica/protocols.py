@@ -29,6 +29,7 @@ from identica.training import Contrastive, Schedule
 __all__ = ["PROTOCOLS", "Protocol", "make_protocol"]
 
 PROTOCOLS = ("fast", "paper")
+"""Names of the protocols."""
 
 # More features than this are only standardised: their covariance would take longer than the training.
 _MOST_WHITENED = 2048

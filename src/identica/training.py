@@ -35,6 +35,7 @@ __all__ = [
 _STEPS_BETWEEN_LOOKS = 20
 
 Curve = list[dict[str, float]]
+"""Step, loss and scores at the steps that were reported."""
 Evaluate = Callable[[nn.Module], Mapping[str, float]]
 Report = Callable[[int, float, Mapping[str, float]], None]
 

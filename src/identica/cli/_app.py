@@ -18,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+"""The application that all commands belong to."""
 
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line, and nothing else.")]

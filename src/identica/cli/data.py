@@ -16,6 +16,8 @@ from identica.cli._app import AsJson, Device, app
 if TYPE_CHECKING:
     from identica.datafiles import Dataset
 
+__all__ = ["consistency", "fit", "score", "select", "transform"]
+
 Data = Annotated[
     Path,
     typer.Argument(

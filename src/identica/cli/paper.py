@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from identica.experiments import Row, Run
     from identica.experiments.store import Record, RunStore
 
+__all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
+
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]

@@ -10,6 +10,7 @@ from torch import Generator, nn
 __all__ = ["Initialisation", "convolution", "linear"]
 
 Initialisation = Literal["kaiming", "torch"]
+"""How weights start: `kaiming` (normal, matched to the slope, zero biases) or `torch` (torch's default)."""
 
 
 def linear(fan_in: int, fan_out: int, slope: float, initialisation: Initialisation, generator: Generator) -> nn.Linear:

@@ -22,6 +22,7 @@ _NEEDS = {
     "resnet": "images of shape [channels, height, width]",
 }
 BACKBONES = tuple(_NEEDS)
+"""Names of the networks that `make_backbone` knows."""
 
 _FOR_FEATURES = ("linear", "mlp")
 _HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv' or 'resnet'"}

@@ -14,6 +14,7 @@ from identica.spaces import Box, Real, Space, Sphere
 __all__ = ["Metric", "Reference", "Row", "space_name"]
 
 Metric = Literal["r2", "mcc"]
+"""The score that a row of the paper is about."""
 
 _UNIFORM = Uniform()
 

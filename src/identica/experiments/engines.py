@@ -41,6 +41,7 @@ class Outcome:
 
 
 Listen = Callable[[Progress], None]
+"""Is told how far each run is."""
 
 
 class Engine(Protocol):

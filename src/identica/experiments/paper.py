@@ -108,7 +108,9 @@ WORKSHOP_TABLE_1 = (
 )
 
 TABLES = {"1": TABLE_1, "2": TABLE_2, "workshop1": WORKSHOP_TABLE_1}
+"""Rows of each table, in its order."""
 ROWS = {row.id: row for table in TABLES.values() for row in table}
+"""All rows, by their names."""
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:

@@ -17,6 +17,7 @@ from identica._files import replacing
 __all__ = ["Record", "RunStore"]
 
 Record = dict[str, Any]
+"""What a run gave, as JSON has it: settings, scores and the training curve."""
 
 _RECORD, _COST, _CODES, _ENCODER = "record.json", "cost.json", "codes.npz", "encoder.safetensors"
 

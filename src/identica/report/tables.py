@@ -210,3 +210,4 @@ FORMATS: dict[str, Callable[[Sequence[Line]], str]] = {
     "latex": _latex,
     "json": _json,
 }
+"""How a table can be written: names of formats, and the functions that write them."""

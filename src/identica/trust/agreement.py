@@ -56,10 +56,14 @@ class Consistency:
         steady = sum(value >= _STRONG for value in self.per_component)
         count = f"{steady} of {len(self.per_component)} components come back in every run"
         if self.score >= _STRONG:
-            return f"Refits agree up to a {self.ambiguity}: {count}."
+            return f"Refits agree up to {self._map}: {count}."
         if self.score >= _WEAK:
-            return f"Refits agree in part up to a {self.ambiguity}: {count}; take the others with care."
-        return f"Refits do not agree up to a {self.ambiguity}: {count}. Do not read meaning into single components."
+            return f"Refits agree in part up to {self._map}: {count}; take the others with care."
+        return f"Refits do not agree up to {self._map}: {count}. Do not read meaning into single components."
+
+    @property
+    def _map(self) -> str:
+        return f"{'an' if self.ambiguity.startswith('a') else 'a'} {self.ambiguity}"
 
     def summary(self) -> dict[str, Any]:
         """The numbers as plain data, in percent."""
@@ -79,7 +83,7 @@ class Consistency:
         components = "  ".join(f"{value:.1f}" for value in numbers["per_component"])
         return "\n".join(
             [
-                f"agreement up to a {self.ambiguity:<13} {numbers['agreement']:6.2f}   ({numbers['runs']} runs)",
+                f"agreement up to {self._map:<15}{numbers['agreement']:6.2f}   ({numbers['runs']} runs)",
                 f"R² up to an affine map         {numbers['r2']:6.2f}",
                 f"MCC up to a permutation        {numbers['mcc']:6.2f}   (chance {numbers['mcc_chance']:.2f})",
                 f"by component                   {components}",

@@ -29,6 +29,7 @@ CANDIDATES = (
         for conditional in ("laplace", "normal", "gennorm(beta=3)")
     ),
 )
+"""The assumptions, each a space and a conditional, that `select` compares if none are given."""
 
 _LEAST_HELD_OUT = 20
 _STEPS_PER_RECIPE = 0.3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +210,20 @@ def test_any_number_of_components_can_be_drawn(browser: Any, tmp_path: Path, com
     browser.get((tmp_path / "codes.html").as_uri())
     wait(browser, "document.documentElement.dataset.drawn")
     assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_the_page_of_the_demo(page: Any, command_line: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = command_line("demo", "--steps", "3", "--out", "shown")
+    assert code == 0, err
+    assert "Report, to open in a browser: shown/report.html" in out
+    path = Path("shown/report.html").resolve()
+    assert path.stat().st_size < 6_000_000
+    page.get_log("browser")
+    page.get(path.as_uri())
+    wait(page, "document.documentElement.dataset.drawn")
+    drawn = page.execute_script(
+        "return [...document.querySelectorAll('.plot')].map((p) => p.querySelectorAll('svg').length)"
+    )
+    assert len(drawn) >= 12  # two curves and ten factors, at the least
+    assert all(drawn)
+    assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []

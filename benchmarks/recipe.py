@@ -52,7 +52,9 @@ PARTS = (
 )
 
 
-def plan(rows: Sequence[str], steps: int | None, parts: Sequence[Part] = PARTS) -> dict[tuple[str, str], Run]:
+def plan(
+    rows: Sequence[str], steps: int | None, parts: Sequence[Part] = PARTS, seed: int = 0
+) -> dict[tuple[str, str], Run]:
     """The runs of the table, by row and part."""
     runs = {}
     for row in find_rows(rows):
@@ -61,7 +63,7 @@ def plan(rows: Sequence[str], steps: int | None, parts: Sequence[Part] = PARTS) 
         for part in parts:
             changed = replace(protocol, **part.changes)
             if row.model.space in part.spaces and (changed != protocol or part.name == WHOLE):
-                runs[row.id, part.name] = Run(row, 0, changed)
+                runs[row.id, part.name] = Run(row, seed, changed)
     return runs
 
 
@@ -168,6 +170,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", default=ROWS_OF_THE_PAGE)
     parser.add_argument("--parts", type=int, nargs="+", help="numbers of the parts to take out, from 1; all by default")
     parser.add_argument("--steps", type=int)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--tables", type=Path, default=Path("results/tables"), help="records of the rows' curves")
     parser.add_argument("--out", type=Path, default=Path("docs/recipe"))
@@ -175,7 +178,8 @@ def main() -> None:
     options = parser.parse_args()
     store = RunStore(options.store)
     parts = PARTS if options.parts is None else [PARTS[0], *(PARTS[number] for number in options.parts)]
-    results = compute(plan(options.rows, options.steps, parts), store, at_least_one("--workers", options.workers))
+    runs = plan(options.rows, options.steps, parts, options.seed)
+    results = compute(runs, store, at_least_one("--workers", options.workers))
     options.out.mkdir(parents=True, exist_ok=True)
     written = {
         "machine": describe_machine(),

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -135,19 +135,15 @@ def test_bad_input_gets_one_clear_line_and_code_2(
     assert message in line
 
 
-def interrupt(child: subprocess.Popen[str]) -> str:
-    """Press Ctrl-C until the child ends: one that arrives while a library is imported may be lost on it."""
-    for _ in range(30):
-        time.sleep(1)
-        child.send_signal(signal.SIGINT)
-        try:
-            return child.communicate(timeout=3)[1]
-        except subprocess.TimeoutExpired:
-            continue
-    child.kill()
-    raise AssertionError("the command went on after thirty interrupts")
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Shells start background jobs deaf to Ctrl-C, and so would be all their children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.usefixtures("heeded_interrupts")
 def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dict[str, str], tmp_path: Path) -> None:
     words = ["reproduce", "t2-01", "--steps", "100000", "--json", "--out", "store"]
     command = [sys.executable, "-m", "identica.cli", *words]
@@ -155,7 +151,12 @@ def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dic
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob("store/*")) and child.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
-    errors = interrupt(child)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    try:
+        _, errors = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode == 130
     assert "interrupted; the same command goes on from the last checkpoint" in errors
     assert "Traceback" not in errors

@@ -46,10 +46,14 @@ class RunStore:
 
     def records(self) -> Iterator[Record]:
         """All finished runs, in the order of their names."""
-        for path in sorted(self.root.glob(f"*/{_RECORD}")):
-            record = self.load(path.parent.name)
+        for name in self.names():
+            record = self.load(name)
             if record is not None:
                 yield record
+
+    def names(self) -> list[str]:
+        """Names of all finished runs, in order."""
+        return sorted(path.parent.name for path in self.root.glob(f"*/{_RECORD}"))
 
     def checkpoint(self, name: str) -> Path:
         """Where a run keeps what it needs to go on."""

@@ -47,7 +47,7 @@ PARTS = (
     Part("no whitening", {"whiten": "no"}),
     Part("whitening with the mean subtracted", {"whiten": "centred"}),
     Part("Adam at 3e-3, no Muon", {"optimizer": "adam", "learning_rate": 3e-3}),
-    Part("five layers of 128, not two or three", {"widths": (128,) * 5}),
+    Part("five layers of 128, not two of 64", {"widths": (128,) * 5}),
     Part("constant learning rate", {"cosine": False}),
 )
 

@@ -20,7 +20,7 @@ from identica.models import Model
 if TYPE_CHECKING:
     from identica.estimator import ContrastiveICA
 
-__all__ = ["load", "save"]
+__all__ = ["check_place", "load", "save"]
 
 _FORMAT = 1
 _SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
@@ -28,12 +28,17 @@ _OWN = "a module of the user's own"
 _FITTED = ("n_features_in_", "observation_shape_", "n_components_", "scale_", "n_steps_", "loss_curve_")
 
 
+def check_place(name: str, path: Path) -> None:
+    """Refuse to replace anything but an older model."""
+    if path.exists() and not (path / _SETTINGS).is_file():
+        raise InputError(f"{name} must be a new folder or an older model, but {str(path)!r} is something else")
+
+
 def save(estimator: ContrastiveICA, path: Path) -> None:
     """Write the folder under a temporary name, then give it its own; an older model there is replaced as a whole."""
     from safetensors.torch import save_file
 
-    if path.exists() and not (path / _SETTINGS).is_file():
-        raise InputError(f"path must be a new folder or an older model, but {str(path)!r} is something else")
+    check_place("path", path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{os.getpid()}.{path.name}")
     unfinished.mkdir()

@@ -10,7 +10,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica.objectives import DotProduct, PowerDistance, Similarity
 
-__all__ = ["SPACES", "Ambiguity", "Model"]
+__all__ = ["SPACES", "Ambiguity", "Model", "with_article"]
 
 SPACES = ("sphere", "box", "unbounded")
 """Names of the spaces that can be assumed, the most restrictive first."""
@@ -60,3 +60,8 @@ class Model:
 
     def __str__(self) -> str:
         return f"{self.space}, {self.conditional}"
+
+
+def with_article(ambiguity: str) -> str:
+    """A rotation, an affine map, a permutation: as it stands in a sentence."""
+    return f"{'an' if ambiguity.startswith('a') else 'a'} {ambiguity}"

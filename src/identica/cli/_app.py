@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from identica import __version__
+from identica._checks import InputError
 
-__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "AsJson", "Device", "app"]
+if TYPE_CHECKING:
+    from identica.experiments import RunStore
+
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "AsJson", "Device", "app", "existing_store"]
 
 BAD_INPUT, INTERRUPTED, FAILED = 2, 130, 1
 
@@ -33,3 +38,12 @@ def _identica(
         raise typer.Exit
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+def existing_store(folder: Path) -> RunStore:
+    """The run store in a folder that is there."""
+    from identica.experiments import RunStore
+
+    if not folder.is_dir():
+        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
+    return RunStore(folder)

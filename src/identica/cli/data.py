@@ -75,7 +75,9 @@ def fit(
     as_json: AsJson = False,
 ) -> None:
     """Recover the factors behind your own pairs, and save the encoder."""
+    from identica import _model_folder
     from identica.estimator import ContrastiveICA
+    from identica.models import with_article
 
     _checks.not_negative("random_state", random_state)
     given = _read(data, lag, trial, pairs, columns)
@@ -92,7 +94,7 @@ def fit(
         random_state=random_state,
         verbose=not as_json,
     )
-    _check_new_model(out)
+    _model_folder.check_place("--out", out)
     if report is not None and report.suffix != ".html":
         raise InputError(f"--report must end in .html, got {str(report)!r}")
     source = given.source(estimator)
@@ -123,7 +125,7 @@ def fit(
         return
     print(
         f"{result['n_components']} components from {len(fitted)} pairs in {seconds:.0f} s, identified up to "
-        f"{'an' if estimator.ambiguity_.startswith('a') else 'a'} {estimator.ambiguity_} if the assumption holds"
+        f"{with_article(estimator.ambiguity_)} if the assumption holds"
     )
     print(f"partners differ by {estimator.conditional_}, in units of the codes")
     if bits is not None:
@@ -366,8 +368,3 @@ def _candidates(text: str) -> list[tuple[str, str]]:
 
 def _jobs(jobs: int | None) -> int:
     return -1 if jobs is None else _checks.at_least_one("--jobs", jobs)
-
-
-def _check_new_model(out: Path) -> None:
-    if out.exists() and not (out / "model.json").is_file():
-        raise InputError(f"--out must be a new folder or an older model, but {str(out)!r} is something else")

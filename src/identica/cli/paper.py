@@ -13,7 +13,7 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import FAILED, AsJson, Device, app
+from identica.cli._app import FAILED, AsJson, Device, app, existing_store
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run
@@ -123,7 +123,7 @@ def table(
     """Print paper against ours from stored records."""
     from identica.report import make_table
 
-    print(make_table(_existing_store(folder).records(), style))
+    print(make_table(existing_store(folder).records(), style))
 
 
 @app.command()
@@ -132,7 +132,7 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="Folder for the copies.")],
 ) -> None:
     """Copy the records of a store without codes and weights: small files, made to be published."""
-    copied = _existing_store(folder).export(target)
+    copied = existing_store(folder).export(target)
     print(f"{copied} records in {target}; `identica table {target}` shows them")
 
 
@@ -280,11 +280,3 @@ def _collect(
     if failures:
         raise typer.Exit(FAILED)
     return records
-
-
-def _existing_store(folder: Path) -> RunStore:
-    from identica.experiments import RunStore
-
-    if not folder.is_dir():
-        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
-    return RunStore(folder)

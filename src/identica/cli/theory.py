@@ -11,7 +11,7 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import AsJson, app
+from identica.cli._app import AsJson, app, existing_store
 
 __all__ = ["maps", "theorem1"]
 
@@ -64,13 +64,10 @@ def maps(
     as_json: AsJson = False,
 ) -> None:
     """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
-    from identica.experiments import RunStore
     from identica.models import Model
     from identica.theory import explain
 
-    if not folder.is_dir():
-        raise InputError(f"DIR must be the folder of a run store, got {str(folder)!r}, which is not a folder")
-    store = RunStore(folder)
+    store = existing_store(folder)
     found = []
     for name in store.names():
         record = store.load(name)

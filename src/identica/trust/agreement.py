@@ -15,7 +15,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica.estimator import ContrastiveICA
 from identica.metrics import linear_r2, mcc
-from identica.models import Ambiguity
+from identica.models import Ambiguity, with_article
 
 __all__ = ["Consistency", "consistency", "refit"]
 
@@ -53,17 +53,14 @@ class Consistency:
     @property
     def verdict(self) -> str:
         """What the numbers mean, in words."""
+        allowed = with_article(self.ambiguity)
         steady = sum(value >= _STRONG for value in self.per_component)
         count = f"{steady} of {len(self.per_component)} components come back in every run"
         if self.score >= _STRONG:
-            return f"Refits agree up to {self._map}: {count}."
+            return f"Refits agree up to {allowed}: {count}."
         if self.score >= _WEAK:
-            return f"Refits agree in part up to {self._map}: {count}; take the others with care."
-        return f"Refits do not agree up to {self._map}: {count}. Do not read meaning into single components."
-
-    @property
-    def _map(self) -> str:
-        return f"{'an' if self.ambiguity.startswith('a') else 'a'} {self.ambiguity}"
+            return f"Refits agree in part up to {allowed}: {count}; take the others with care."
+        return f"Refits do not agree up to {allowed}: {count}. Do not read meaning into single components."
 
     def summary(self) -> dict[str, Any]:
         """The numbers as plain data, in percent."""
@@ -79,11 +76,11 @@ class Consistency:
         }
 
     def __str__(self) -> str:
-        numbers = self.summary()
+        numbers, allowed = self.summary(), with_article(self.ambiguity)
         components = "  ".join(f"{value:.1f}" for value in numbers["per_component"])
         return "\n".join(
             [
-                f"agreement up to {self._map:<15}{numbers['agreement']:6.2f}   ({numbers['runs']} runs)",
+                f"agreement up to {allowed:<15}{numbers['agreement']:6.2f}   ({numbers['runs']} runs)",
                 f"R² up to an affine map         {numbers['r2']:6.2f}",
                 f"MCC up to a permutation        {numbers['mcc']:6.2f}   (chance {numbers['mcc_chance']:.2f})",
                 f"by component                   {components}",

@@ -97,6 +97,25 @@ class Protocol:
         """The same protocol, shortened or lengthened."""
         return replace(self, steps=_checks.at_least_one("steps", steps))
 
+    def with_published_loss(self) -> Protocol:
+        """The same encoder and optimiser, with the loss and the heads of the paper.
+
+        That is: find z~ among the other anchors, with the positive in the denominator, and codes that nothing but the
+        loss keeps from shrinking.
+        """
+        return replace(
+            self,
+            positive_in_denominator=True,
+            anchor_weight=0.0,
+            in_batch="anchors",
+            backward=False,
+            normalise_codes=False,
+        )
+
+    def asked_backwards(self) -> Protocol:
+        """The same protocol, if it is not so already, asking for the z among others that a z~ came from."""
+        return replace(self, backward=True, in_batch="positives")
+
     @property
     def schedule(self) -> Schedule:
         """Number of steps and learning-rate factors."""

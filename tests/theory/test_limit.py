@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -57,7 +58,8 @@ def test_it_is_a_command(command_line: Callable[..., tuple[int, str, str]]) -> N
     cases = json.loads(out)["cases"]
     assert len(cases) == len(CASES)
     assert all(math.isfinite(case["gap"]) for case in cases)
-    assert "2^6" in command_line(*words)[1]
+    assert "2^6" in command_line(*words, "--picture", "limit.png")[1]
+    assert Path("limit.png").read_bytes().startswith(b"\x89PNG")
     code, _, err = command_line("theory", "theorem1", "--least", "9", "--most", "4")
     assert code == 2
     assert "--least must be at most --most, got 9 and 4" in err

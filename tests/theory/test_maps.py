@@ -10,8 +10,9 @@ from small import small_run
 
 from identica._checks import InputError
 from identica.experiments import RunStore, execute
-from identica.objectives import DotProduct, PowerDistance
-from identica.theory import explain
+from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
+from identica.objectives import DotProduct, PowerDistance, Similarity
+from identica.theory import explain, matched_slope
 
 Z = np.random.default_rng(0).uniform(size=(2000, 3))
 ROTATION = ortho_group.rvs(3, random_state=1)
@@ -31,7 +32,8 @@ SHEAR = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 3.0, 1.0]])
 )
 def test_the_right_maps_explain(codes: np.ndarray, explaining: set[str]) -> None:
     found = explain(Z, codes, PowerDistance(1.0))
-    assert {name for name, value in vars(found).items() if value > 0.999} == explaining
+    values = {name: value for name, value in vars(found).items() if name != "slope"}
+    assert {name for name, value in values.items() if value > 0.999} == explaining
 
 
 def test_a_rotation_keeps_dot_products_and_round_distances() -> None:
@@ -41,12 +43,39 @@ def test_a_rotation_keeps_dot_products_and_round_distances() -> None:
     assert explain(Z, Z @ ROTATION, PowerDistance(1.0)).isometry < 0.999
 
 
+@pytest.mark.parametrize(
+    ("similarity", "conditional", "stretch", "matched"),
+    [
+        (DotProduct(), VonMisesFisher(10.0), 10**0.5, 10),
+        (PowerDistance(1.0), Laplace(0.05), 20.0, 20),
+        (PowerDistance(2.0), Normal(0.05), 200**0.5, 200),
+        (PowerDistance(3.0), GeneralizedNormal(3.0, 0.05), 20.0, 8000),
+    ],
+)
+def test_the_matched_slope_is_that_of_codes_at_the_scale_of_the_noise(
+    similarity: Similarity, conditional: Law, stretch: float, matched: float
+) -> None:
+    assert matched_slope(similarity, conditional) == pytest.approx(matched)
+    assert explain(Z, stretch * Z, similarity).slope == pytest.approx(matched)
+
+
+def test_a_model_of_another_family_has_no_matched_slope() -> None:
+    for similarity, conditional in (
+        (DotProduct(), Normal(0.05)),
+        (PowerDistance(1.0), Normal(0.05)),
+        (PowerDistance(2.0), Laplace(0.05)),
+        (PowerDistance(2.0), GeneralizedNormal(3.0, 0.05)),
+    ):
+        assert matched_slope(similarity, conditional) is None
+
+
 def test_stored_runs_are_explained(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     execute(small_run(), RunStore(tmp_path / "store"), device="cpu")
-    code, out, err = command_line("theory", "maps", "store")
+    code, out, err = command_line("theory", "maps", "store", "--picture", "maps.pdf")
     assert code == 0, err
     assert "orthogonal" in out.splitlines()[0]
     assert len(out.splitlines()) == 3
+    assert (tmp_path / "maps.pdf").read_bytes().startswith(b"%PDF")
     code, _, err = command_line("theory", "maps", "nowhere")
     assert code == 2
     assert "nowhere" in err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import FAILED, AsJson, Device, app, existing_store
+from identica.cli._app import AsJson, Device, app, existing_store
+from identica.cli._runs import (
+    Out,
+    ProtocolName,
+    Seed,
+    Seeds,
+    Steps,
+    Workers,
+    chosen_seeds,
+    collect,
+    plan_rows,
+)
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run
@@ -21,16 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
 
-Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
-Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
-ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
-Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
 WithReport = Annotated[
     bool, typer.Option("--report", help="Write report.html, a page to show, into each run's folder.")
 ]
-Workers = Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")]
 
 
 @app.command()
@@ -71,7 +74,7 @@ def reproduce(
     chosen = find_rows(ids or []) + [row for name in table or [] for row in rows_of_table(name)]
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
-    plan = _plan(list(dict.fromkeys(chosen)), _seeds(seeds, seed), protocol, steps, supervised)
+    plan = plan_rows(list(dict.fromkeys(chosen)), chosen_seeds(seeds, seed), protocol, steps, supervised)
     _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
 
 
@@ -111,7 +114,7 @@ def run(
         marginal=parse_law(marginal),
         observed=observed,
     )
-    plan = _plan([row], _seeds(seeds, seed), protocol, steps, supervised)
+    plan = plan_rows([row], chosen_seeds(seeds, seed), protocol, steps, supervised)
     _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
 
 
@@ -151,8 +154,8 @@ def demo(
         "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
         flush=True,
     )
-    plan = _plan([row], [seed], "fast", steps, supervised=True)
-    store, records = RunStore(out), _collect(plan, out, workers=None, device="auto")
+    plan = plan_rows([row], [seed], "fast", steps, supervised=True)
+    store, records = RunStore(out), collect(plan, out, workers=None, device="auto")
     contrastive, baseline = records[plan[0].name], records[plan[1].name]
     text = _demo_text(row, contrastive, baseline)
     print(text)
@@ -214,27 +217,6 @@ def _describe(row: Row) -> dict[str, Any]:
     }
 
 
-def _seeds(count: int | None, one: int | None) -> list[int]:
-    if count is not None and one is not None:
-        raise InputError("give --seeds (how many) or --seed (which one), not both")
-    if one is not None and one < 0:
-        raise InputError(f"--seed must be 0 or more, got {one}")
-    return [one] if one is not None else list(range(_checks.at_least_one("--seeds", 1 if count is None else count)))
-
-
-def _plan(chosen: Sequence[Row], seeds: Sequence[int], protocol: str, steps: int | None, supervised: bool) -> list[Run]:
-    from identica.experiments import Run
-
-    runs = []
-    for row in chosen:
-        for seed in seeds:
-            for with_labels in (False, True)[: 2 if supervised else 1]:
-                settings = row.protocol(protocol, supervised=with_labels)
-                settings = settings if steps is None else settings.with_steps(steps)
-                runs.append(Run(row, seed, settings, with_labels))
-    return list({run.name: run for run in runs}.values())
-
-
 def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str, report: bool, as_json: bool) -> None:
     from identica.experiments import RunStore
     from identica.report import make_table
@@ -243,40 +225,10 @@ def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str
         if as_json:
             print(json.dumps(record), flush=True)
 
-    records = _collect(plan, out, workers=workers, device=device, show=show)
+    records = collect(plan, out, workers=workers, device=device, show=show)
     for name in records if report else ():
         page = _write_report(name, RunStore(out), RunStore(out).root / name / "report.html")
         print(f"report: {page}", file=sys.stderr)
     if not as_json and any(record["kind"] == "unsupervised" for record in records.values()):
         print(make_table(records.values()))
         print(f"\n{len(records)} records in {RunStore(out).root}; `identica table {out}` shows all of them")
-
-
-def _collect(
-    plan: Sequence[Run], out: Path, *, workers: int | None, device: str, show: Any = None
-) -> dict[str, Record]:
-    """Compute the runs behind a progress bar; exit with code 1 at the end if some diverged."""
-    from identica._progress import progress_bars
-    from identica.experiments import LocalEngine, RunStore
-    from identica.training import resolve_device
-
-    if workers is not None:
-        _checks.at_least_one("--workers", workers)
-    at_once = workers or (os.cpu_count() or 1)
-    if any(run.protocol.threads == 0 for run in plan) and workers is None:
-        at_once = 1  # such a run takes all cores by itself
-    engine, store = LocalEngine(at_once, resolve_device(device)), RunStore(out)
-    records, failures = {}, []
-    with progress_bars(plan) as listen:
-        for outcome in engine.compute(plan, store, listen):
-            if outcome.record is None:
-                failures.append(f"{outcome.run.label}: {outcome.error}")
-                continue
-            records[outcome.run.name] = outcome.record
-            if show is not None:
-                show(outcome.record)
-    for failure in failures:
-        print(f"identica: {failure}", file=sys.stderr)
-    if failures:
-        raise typer.Exit(FAILED)
-    return records

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import AsJson, app, existing_store
+from identica.cli._app import AsJson, Device, app, existing_store
+from identica.cli._runs import Out, Seeds, Steps, Workers, chosen_seeds, collect, plan_rows
 
-__all__ = ["maps", "theorem1"]
+if TYPE_CHECKING:
+    from identica.experiments import RunStore
+    from identica.experiments.store import Record
+
+__all__ = ["maps", "theorem1", "theorem6", "uniformity", "volumes"]
 
 theory = typer.Typer(help="Check the paper's statements by numbers.", rich_markup_mode=None, no_args_is_help=True)
 app.add_typer(theory, name="theory")
+
+Store = Annotated[Path, typer.Argument(metavar="DIR", help="A run store with codes, as `reproduce` makes it.")]
+Picture = Annotated[Path | None, typer.Option("--picture", help="Draw it too: a .png, .pdf or .svg file.")]
+
+_WITHOUT_BOUNDS = {"t2-06": 1, "t2-08": 2, "t2-07": 3}
+"""Rows of an unbounded model with pairs to match, and its exponent α."""
+_VOLUME_SAMPLES = 2048
 
 
 @theory.callback()
@@ -30,19 +43,24 @@ def theorem1(
     most: Annotated[int, typer.Option("--most", help="The largest number of negatives is two to this power.")] = 18,
     anchors: Annotated[int, typer.Option("--anchors", help="Number of pairs.")] = 512,
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
+    picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
     """InfoNCE less log M becomes a cross-entropy (Theorems 1 and 3): the gap between them, in nats."""
+    from identica.report import plot_limit
     from identica.theory import CASES, TOO_NARROW, measure_limit
 
     for name, power in (("--least", least), ("--most", most)):
         _checks.at_least_one(name, power)
     if least > most:
         raise InputError(f"--least must be at most --most, got {least} and {most}")
+    _check_picture(picture)
     powers = [*range(least, most, 2), most]
     sizes = [2**power for power in powers]
     found = [measure_limit(case, sizes, anchors=anchors, seed=seed) for case in CASES]
     narrow = measure_limit(TOO_NARROW, sizes, anchors=anchors, seed=seed)
+    if picture is not None:
+        plot_limit([*found, narrow], picture)
     if as_json:
         print(json.dumps({"cases": [limit.summary() for limit in found], "too_narrow": narrow.summary()}))
         return
@@ -59,37 +77,134 @@ def theorem1(
 
 
 @theory.command()
-def maps(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run store with codes, as `reproduce` makes it.")],
+def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+    """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
+    from identica.experiments.restore import run_of
+    from identica.report import plot_similarities
+    from identica.theory import explain, matched_slope, similarities
+
+    _check_picture(picture)
+    store = existing_store(folder)
+    found, pairs, slopes = [], {}, {}
+    for name, record in _contrastive(store, folder):
+        arrays, row = store.codes(name), run_of(record).row
+        explained = explain(arrays["latents"], arrays["codes"], row.model.similarity)
+        matched = matched_slope(row.model.similarity, row.conditional)
+        found.append(
+            {
+                "row": record["row"],
+                "seed": record["seed"],
+                "model": str(row.model),
+                "promised": row.model.ambiguity,
+                **explained.summary(),
+                "matched slope": None if matched is None else round(matched, 4),
+            }
+        )
+        label = f"{record['row']} seed {record['seed']}: {row.model}"
+        pairs[label] = similarities(arrays["latents"], arrays["codes"], row.model.similarity)
+        slopes[label] = matched
+    if picture is not None:
+        plot_similarities(pairs, slopes, picture)
+    _show(found, as_json)
+
+
+@theory.command()
+def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+    """The volume ratio of trained maps over the support (Appendix A.5): 1 if volumes are kept, never 0 if bijective."""
+    import torch
+
+    from identica.experiments import restore
+    from identica.report import plot_volumes
+    from identica.theory import measure_volume
+
+    _check_picture(picture)
+    store = existing_store(folder)
+    found, measured = [], {}
+    for name, record in _contrastive(store, folder):
+        restored = restore(store, name)
+        latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
+        row, encoder, mixing = restored.run.row, restored.encoder, restored.process.mixing
+        volume = measure_volume(lambda z, f=encoder, g=mixing: f(g(z)), latents, row.space)  # type: ignore[misc]
+        measured[f"{record['row']} seed {record['seed']}"] = volume
+        found.append({"row": record["row"], "seed": record["seed"], "model": str(row.model), **volume.summary()})
+    if picture is not None:
+        plot_volumes(measured, picture)
+    _show(found, as_json)
+
+
+@theory.command()
+def theorem6(
+    seeds: Seeds = None,
+    steps: Steps = None,
+    workers: Workers = None,
+    device: Device = "auto",
+    out: Out = Path("runs"),
     as_json: AsJson = False,
 ) -> None:
-    """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
-    from identica.models import Model
+    """Without bounds, α = 2 leaves a rotation open; α = 1 and α = 3 do not (Theorem 6): R² against MCC."""
+    from identica.experiments import RunStore, find_rows
     from identica.theory import explain
 
-    store = existing_store(folder)
+    plan = plan_rows(find_rows(_WITHOUT_BOUNDS), chosen_seeds(seeds), "fast", steps, supervised=False)
+    records, store = collect(plan, out, workers=workers, device=device), RunStore(out)
     found = []
-    for name in store.names():
-        record = store.load(name)
-        assert record is not None
-        if record["kind"] == "unsupervised":
-            settings, arrays = record["settings"], store.codes(name)
-            model = Model(settings["model_space"], settings["model_conditional"])
-            explained = explain(arrays["latents"], arrays["codes"], model.similarity)
-            found.append(
-                {
-                    "row": record["row"],
-                    "seed": record["seed"],
-                    "model": str(model),
-                    "promised": model.ambiguity,
-                    **explained.summary(),
-                }
-            )
+    for run in plan:
+        arrays = store.codes(run.name)
+        explained = explain(arrays["latents"], arrays["codes"], run.row.model.similarity)
+        found.append(
+            {
+                "α": _WITHOUT_BOUNDS[run.row.id],
+                "row": run.row.id,
+                "seed": run.seed,
+                "R²": round(records[run.name]["r2"], 2),
+                "MCC": round(records[run.name]["mcc"], 2),
+                "orthogonal": explained.summary()["orthogonal"],
+                "permutation": explained.summary()["permutation"],
+            }
+        )
+    _show(found, as_json)
+
+
+@theory.command()
+def uniformity(
+    steps: Annotated[int, typer.Option("--steps", help="Number of updates with the whole loss.")] = 1500,
+    seed: Annotated[int, typer.Option("--seed", help="Of the mixing, the weights and the pairs.")] = 0,
+    picture: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """What each half of InfoNCE is for (Appendix A.5): take one away, and see which volumes h keeps."""
+    from identica.report import plot_volumes
+    from identica.theory import take_halves_away
+
+    _checks.at_least_one("--steps", steps)
+    _check_picture(picture)
+    found = take_halves_away(steps=steps, seed=seed)
+    if picture is not None:
+        plot_volumes({kept.loss: kept.volume for kept in found}, picture)
+    _show([kept.summary() for kept in found], as_json)
+
+
+def _check_picture(path: Path | None) -> None:
+    from identica.report import check_picture
+
+    if path is not None:
+        check_picture("--picture", path)
+
+
+def _contrastive(store: RunStore, folder: Path) -> Iterator[tuple[str, Record]]:
+    """Names and records of all runs without labels."""
+    records = {name: store.load(name) for name in store.names()}
+    found = {name: record for name, record in records.items() if record and record["kind"] == "unsupervised"}
     if not found:
         raise InputError(f"DIR must hold finished runs, but there are none in {str(folder)!r}")
+    yield from found.items()
+
+
+def _show(lines: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """A table in Markdown, or JSON."""
     if as_json:
-        print(json.dumps({"runs": found}))
+        print(json.dumps({"runs": lines}, ensure_ascii=False))
         return
-    print("| " + " | ".join(found[0]) + " |\n" + "| --- " * len(found[0]) + "|")
-    for line in found:
-        print("| " + " | ".join(str(value) for value in line.values()) + " |")
+    print("| " + " | ".join(lines[0]) + " |\n" + "| --- " * len(lines[0]) + "|")
+    for line in lines:
+        print("| " + " | ".join("–" if value is None else str(value) for value in line.values()) + " |")

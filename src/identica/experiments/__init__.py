@@ -2,19 +2,28 @@
 
 from identica.experiments.definition import Reference, Row
 from identica.experiments.engines import LocalEngine, Outcome
+from identica.experiments.figure2 import PANELS, Direction, Panel, Point, plan_figure2
 from identica.experiments.paper import ROWS, find_rows, rows_of_table
+from identica.experiments.restore import Restored, restore
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import RunStore
 
 __all__ = [
+    "PANELS",
     "ROWS",
+    "Direction",
     "LocalEngine",
     "Outcome",
+    "Panel",
+    "Point",
     "Reference",
+    "Restored",
     "Row",
     "Run",
     "RunStore",
     "execute",
     "find_rows",
+    "plan_figure2",
+    "restore",
     "rows_of_table",
 ]

@@ -15,6 +15,7 @@ import torch
 from torch import Generator, Tensor
 
 from identica._machine import describe_machine, peak_memory_mb, versions
+from identica.encoders import Encoder
 from identica.experiments.definition import Row, space_name
 from identica.experiments.store import Record, RunStore
 from identica.metrics import linear_r2, mcc
@@ -22,7 +23,7 @@ from identica.processes import LeakyReLUMixing, SyntheticProcess
 from identica.protocols import Protocol
 from identica.training import Report, Supervised, resolve_device, train
 
-__all__ = ["Run", "execute", "make_process", "random_stream"]
+__all__ = ["Run", "execute", "make_encoder", "make_process", "random_stream"]
 
 _EVALUATION_SAMPLES = 4096
 _WHITENING_SAMPLES = 16_384
@@ -84,9 +85,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     torch.set_num_threads(run.protocol.threads or os.cpu_count() or 1)
     process = make_process(run, device)
     latents, observations = process.labelled(_EVALUATION_SAMPLES, random_stream(run.seed, "evaluation", device))
-    _, sample = process.labelled(_WHITENING_SAMPLES, random_stream(run.seed, "whitening", device))
-    protocol, dim = run.protocol, run.row.space.dim
-    encoder = protocol.encoder(run.row.model.space, dim, sample.cpu(), random_stream(run.seed, "weights")).to(device)
+    protocol, encoder = run.protocol, make_encoder(run, process, device)
     task = Supervised(process, protocol.batch_size) if run.supervised else protocol.task(run.row.model, process)
     prepared = time.monotonic() - started
     trained = train(
@@ -130,6 +129,13 @@ def make_process(run: Run, device: str = "cpu") -> SyntheticProcess:
     mixing = LeakyReLUMixing.draw(row.space.dim, row.observed, generator=random_stream(run.seed, "mixing"))
     marginal, conditional = row.laws
     return SyntheticProcess(marginal, conditional, mixing.to(device))
+
+
+def make_encoder(run: Run, process: SyntheticProcess, device: str = "cpu") -> Encoder:
+    """The encoder of a run before training."""
+    _, sample = process.labelled(_WHITENING_SAMPLES, random_stream(run.seed, "whitening", device))
+    weights = random_stream(run.seed, "weights")
+    return run.protocol.encoder(run.row.model.space, run.row.space.dim, sample.cpu(), weights).to(device)
 
 
 def random_stream(seed: int, purpose: str, device: str = "cpu") -> Generator:

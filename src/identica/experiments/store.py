@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from identica._checks import InputError
 from identica._files import replacing
@@ -83,6 +83,15 @@ class RunStore:
         """Latents, observations and codes of a finished run's evaluation."""
         with np.load(self.root / name / _CODES, allow_pickle=False) as arrays:
             return dict(arrays)
+
+    def weights(self, name: str) -> dict[str, Tensor]:
+        """The trained encoder of a finished run, as tensors by their names."""
+        from safetensors.torch import load_file
+
+        path = self.root / name / _ENCODER
+        if not path.exists():
+            raise InputError(f"{path} is missing: the store must be one that trained, not a copy by `identica export`")
+        return load_file(path)
 
     def export(self, target: Path) -> int:
         """Copy the records and costs of all finished runs, without codes and weights, into another store."""

@@ -1,8 +1,25 @@
 """Tables, figures and pages from records and fits; never trains."""
 
+from identica.report._canvas import check_picture
+from identica.report.figure2 import draw_figure2, summarise_figure2
 from identica.report.figures import plot_factors
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
 from identica.report.tables import FORMATS, make_table
+from identica.report.theory_figures import plot_limit, plot_similarities, plot_volumes
 
-__all__ = ["FORMATS", "Report", "make_table", "plot_factors", "report_of_fit", "report_of_run", "write_page"]
+__all__ = [
+    "FORMATS",
+    "Report",
+    "check_picture",
+    "draw_figure2",
+    "make_table",
+    "plot_factors",
+    "plot_limit",
+    "plot_similarities",
+    "plot_volumes",
+    "report_of_fit",
+    "report_of_run",
+    "summarise_figure2",
+    "write_page",
+]

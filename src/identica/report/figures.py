@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from identica._files import replacing
 from identica.metrics import mcc
+from identica.report._canvas import canvas, save_picture
 
 __all__ = ["plot_factors"]
 
@@ -17,19 +17,13 @@ _SHOWN_POINTS = 1500
 
 def plot_factors(latents: Any, codes: Any, path: Path, title: str = "") -> None:
     """Each true factor against the code that recovers it, as a picture at `path` (.png, .pdf or .svg)."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     latents, codes = np.asarray(latents), np.asarray(codes)
     score = mcc(latents, codes)
     assert score.assignment is not None
     factors = latents.shape[1]
     columns = min(5, factors)
     rows = -(-factors // columns)
-    with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(2.0 * columns, 2.0 * rows + 0.4), layout="constrained")
-        FigureCanvasAgg(figure)
+    with canvas(2.0 * columns, 2.0 * rows + 0.4) as figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         for index, axes in enumerate(grid.flat):
             if index >= factors or score.assignment[index] < 0:
@@ -41,6 +35,4 @@ def plot_factors(latents: Any, codes: Any, path: Path, title: str = "") -> None:
             axes.set_xlabel(f"true factor {index + 1}")
             axes.set_ylabel(f"code {code + 1}")
         figure.suptitle(title)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            figure.savefig(temporary, dpi=150)
+        save_picture(figure, path)

@@ -1,6 +1,25 @@
 """The paper's statements, checked by numbers."""
 
 from identica.theory.limit import CASES, TOO_NARROW, Case, Limit, measure_limit
-from identica.theory.maps import Explained, explain
+from identica.theory.maps import Explained, explain, matched_slope, similarities
+from identica.theory.mismatch import mass_to_move
+from identica.theory.uniformity import Half, Kept, take_halves_away
+from identica.theory.volume import Volume, measure_volume
 
-__all__ = ["CASES", "TOO_NARROW", "Case", "Explained", "Limit", "explain", "measure_limit"]
+__all__ = [
+    "CASES",
+    "TOO_NARROW",
+    "Case",
+    "Explained",
+    "Half",
+    "Kept",
+    "Limit",
+    "Volume",
+    "explain",
+    "mass_to_move",
+    "matched_slope",
+    "measure_limit",
+    "measure_volume",
+    "similarities",
+    "take_halves_away",
+]

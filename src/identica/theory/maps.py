@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from identica._checks import InputError
+from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
 from identica.metrics import linear_r2, mcc
 from identica.objectives import DotProduct, PowerDistance, Similarity
 
-__all__ = ["Explained", "explain"]
+__all__ = ["Explained", "explain", "matched_slope", "similarities"]
 
 Array = NDArray[np.float64]
 
@@ -29,16 +31,19 @@ class Explained:
         affine: h(z) = z A + b.
         permutation: each code is one latent, times a scale, plus a shift.
         isometry: Correlation of φ between latents with φ between codes, over random pairs; 1 for an isometry.
+        slope: Of φ between codes against φ between latents; `matched_slope` is what the theory asks for.
     """
 
     orthogonal: float
     affine: float
     permutation: float
     isometry: float
+    slope: float
 
     def summary(self) -> dict[str, float]:
-        """In percent."""
-        return {name: round(100 * value, 2) for name, value in vars(self).items()}
+        """In percent, but for the slope."""
+        percents = {name: round(100 * value, 2) for name, value in vars(self).items() if name != "slope"}
+        return percents | {"slope": float(f"{self.slope:.4g}")}
 
 
 def explain(latents: Any, codes: Any, similarity: Similarity, *, seed: int = 0) -> Explained:
@@ -54,12 +59,43 @@ def explain(latents: Any, codes: Any, similarity: Similarity, *, seed: int = 0) 
     if z.shape != h.shape or z.ndim != 2:
         raise InputError(f"latents and codes must have one shape [samples, N], got {list(z.shape)} and {list(h.shape)}")
     matched = np.array(mcc(h, z, seed=seed).per_factor)
+    between_latents, between_codes = similarities(z, h, similarity, seed=seed)
     return Explained(
         orthogonal=_orthogonal_r2(z, h, seed),
         affine=linear_r2(h, z, seed=seed).value,
         permutation=float(np.mean(matched**2)),
-        isometry=_isometry(z, h, similarity, seed),
+        isometry=float(np.corrcoef(between_latents, between_codes)[0, 1]),
+        slope=float(np.polyfit(between_latents, between_codes, 1)[0]),
     )
+
+
+def similarities(latents: Any, codes: Any, similarity: Similarity, *, seed: int = 0) -> tuple[Array, Array]:
+    """φ between random pairs of latents, and between their codes: on one straight line for an isometry.
+
+    Args:
+        latents: z, [samples, N].
+        codes: h(z), [samples, N].
+        similarity: φ.
+        seed: Of the pairs.
+    """
+    z, h = torch.as_tensor(np.asarray(latents)).double(), torch.as_tensor(np.asarray(codes)).double()
+    first, second = np.random.default_rng([seed, 1]).integers(len(z), size=(2, _PAIRS))
+    between = (similarity.paired(points[first], points[second]).numpy() for points in (z, h))
+    return next(between), next(between)
+
+
+def matched_slope(similarity: Similarity, conditional: Law) -> float | None:
+    """The slope at which exp φ(h(z), h(z~)) is the conditional: κ, 1/λ^α or 1/2σ²; None for another family."""
+    if isinstance(similarity, DotProduct):
+        return conditional.kappa if isinstance(conditional, VonMisesFisher) else None
+    assert isinstance(similarity, PowerDistance)
+    if isinstance(conditional, Normal):
+        return 1 / (2 * conditional.sigma**2) if similarity.alpha == 2 else None
+    if isinstance(conditional, Laplace):
+        return 1 / conditional.scale if similarity.alpha == 1 else None
+    if isinstance(conditional, GeneralizedNormal) and conditional.beta == similarity.alpha:
+        return float(conditional.scale**-conditional.beta)
+    return None
 
 
 def _orthogonal_r2(z: Array, h: Array, seed: int) -> float:
@@ -73,18 +109,3 @@ def _orthogonal_r2(z: Array, h: Array, seed: int) -> float:
     predicted = strength / np.square(centred).sum() * (z[test] - z_mean) @ rotation + h_mean
     residual = np.square(h[test] - predicted).sum()
     return float(1 - residual / np.square(h[test] - h[test].mean(axis=0)).sum())
-
-
-def _isometry(z: Array, h: Array, similarity: Similarity, seed: int) -> float:
-    """An isometry keeps φ up to a factor and a constant."""
-    first, second = np.random.default_rng([seed, 1]).integers(len(z), size=(2, _PAIRS))
-    return float(np.corrcoef(_phi(similarity, z[first], z[second]), _phi(similarity, h[first], h[second]))[0, 1])
-
-
-def _phi(similarity: Similarity, first: Array, second: Array) -> Array:
-    if isinstance(similarity, PowerDistance):
-        distances: Array = -(np.abs(first - second) ** similarity.alpha)
-        return distances.sum(axis=1)
-    assert isinstance(similarity, DotProduct)
-    products: Array = (first * second).sum(axis=1)
-    return products

@@ -1,0 +1,60 @@
+"""The paper's figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from identica import _checks
+from identica._files import replacing
+from identica.cli._app import AsJson, Device, app
+from identica.cli._runs import Out, ProtocolName, Seeds, Steps, Workers, chosen_seeds, collect
+
+__all__ = ["figure"]
+
+
+@app.command()
+def figure(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The number of the figure: 2.")],
+    points: Annotated[int, typer.Option("--points", help="Concentrations in each panel.")] = 9,
+    seeds: Seeds = None,
+    backwards: Annotated[
+        bool, typer.Option("--backwards", help="Train also with the fast protocol's own loss, asked backwards.")
+    ] = False,
+    protocol: ProtocolName = "fast",
+    steps: Steps = None,
+    workers: Workers = None,
+    device: Device = "auto",
+    out: Out = Path("figure2"),
+    as_json: AsJson = False,
+) -> None:
+    """Regenerate Figure 2: R² against the concentration of the marginal, as PDF, PNG and JSON."""
+    from identica.experiments import Direction, plan_figure2
+    from identica.report import draw_figure2, summarise_figure2
+
+    _checks.choice("NAME", name, ("2",))
+    directions: tuple[Direction, ...] = ("forwards", "backwards") if backwards else ("forwards",)
+    plan = plan_figure2(points, chosen_seeds(seeds), protocol=protocol, steps=steps, directions=directions)
+    records = collect([point.run for point in plan], out, workers=workers, device=device)
+    summary = summarise_figure2(plan, records)
+    written = [out / f"figure2.{kind}" for kind in ("pdf", "png", "json")]
+    for path in written[:2]:
+        draw_figure2(summary, path)
+    with replacing(written[2]) as unfinished:
+        unfinished.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if as_json:
+        print(json.dumps(summary))
+        return
+    for panel in summary["panels"]:
+        print(f"{panel['panel']}: {panel['process']}, dashed line at {panel['symbol']} = {panel['dashed_line']:g}")
+        for point in panel["points"]:
+            scores = "  ".join(
+                f"{label} {point[key]:6.2f}"
+                for key, label in (("r2", "R²"), ("r2_backwards", "R² backwards"))
+                if key in point
+            )
+            print(f"  {point['concentration']:10.4g}  mass to move {point['mass_to_move']:6.2f}  {scores}")
+    print("\n" + "\n".join(map(str, written)))

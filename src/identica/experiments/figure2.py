@@ -1,0 +1,116 @@
+"""Figure 2: from a uniform marginal to a point, past the concentration of the conditional."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+
+from identica import _checks
+from identica._checks import InputError
+from identica.experiments.definition import Row
+from identica.experiments.runner import Run
+from identica.laws import Law, Normal, VonMisesFisher
+from identica.models import Model
+from identica.spaces import Box, Space, Sphere
+
+__all__ = ["PANELS", "Direction", "Panel", "Point", "plan_figure2"]
+
+Direction = Literal["forwards", "backwards"]
+"""The paper's question (which z~ belongs to this z?) or the fast protocol's (which z did this z~ come from?)."""
+
+# In octaves, from the concentration of the conditional. The paper's range is narrower on the right.
+_FROM, _TO = -10.0, 6.0
+
+
+@final
+@dataclass(frozen=True)
+class Panel:
+    """One half of the figure.
+
+    Args:
+        name: `sphere` or `box`.
+        space: Of the latents.
+        conditional: p(z~ | z).
+        model: What the encoder assumes.
+        concentration: That of the conditional: the dashed line.
+        symbol: What the concentration is called.
+    """
+
+    name: str
+    space: Space
+    conditional: Law
+    model: Model
+    concentration: float
+    symbol: str
+
+    def marginal(self, concentration: float) -> Law:
+        """A law around the pole of the sphere or the middle of the box."""
+        return VonMisesFisher(concentration) if self.name == "sphere" else Normal(1 / math.sqrt(concentration))
+
+    def grid(self, points: int) -> list[float]:
+        """Concentrations at equal ratios around that of the conditional."""
+        return [float(self.concentration * 2**octave) for octave in np.linspace(_FROM, _TO, points)]
+
+    def row(self, concentration: float) -> Row:
+        """The experiment with a marginal of that concentration."""
+        return Row(
+            f"f2-{self.name}-{concentration:.3g}",
+            self.space,
+            self.conditional,
+            self.model,
+            "r2",
+            marginal=self.marginal(concentration),
+        )
+
+
+PANELS: tuple[Panel, ...] = (
+    Panel("sphere", Sphere(10), VonMisesFisher(10), Model("sphere", "vmf"), 10.0, "κ"),
+    Panel("box", Box(10), Normal(0.05), Model("unbounded", "normal"), 400.0, "1/σ²"),
+)
+"""The two halves of the figure, with the processes of rows t1-02 and t1-05 of Table 1."""
+
+
+@final
+@dataclass(frozen=True)
+class Point:
+    """One run of the figure, and where its score goes."""
+
+    panel: Panel
+    concentration: float
+    direction: Direction
+    run: Run
+
+
+def plan_figure2(
+    points: int,
+    seeds: Sequence[int],
+    *,
+    protocol: str = "fast",
+    steps: int | None = None,
+    directions: Sequence[Direction] = ("forwards",),
+) -> list[Point]:
+    """All runs of the figure.
+
+    Args:
+        points: Concentrations in each panel.
+        seeds: Of the mixings, weights and pairs.
+        protocol: `fast` or `paper`.
+        steps: Number of updates instead of the protocol's.
+        directions: Which question to train with.
+    """
+    if _checks.at_least_one("points", points) < 2:
+        raise InputError(f"points must be at least 2, got {points}")
+    plan = []
+    for direction in directions:
+        for panel in PANELS:
+            for concentration in panel.grid(points):
+                row = panel.row(concentration)
+                settings = row.protocol(protocol)
+                settings = settings.with_published_loss() if direction == "forwards" else settings.asked_backwards()
+                settings = settings if steps is None else settings.with_steps(steps)
+                plan += [Point(panel, concentration, direction, Run(row, seed, settings)) for seed in seeds]
+    return plan

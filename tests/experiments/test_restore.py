@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small import small_run
+
+from identica._checks import InputError
+from identica.experiments import RunStore, execute, restore
+
+
+def test_a_restored_encoder_gives_the_stored_codes(runs: Path) -> None:
+    run, store = small_run(seed=3), RunStore(runs)
+    execute(run, store, device="cpu")
+    restored, arrays = restore(store, run.name), store.codes(run.name)
+    assert restored.run.name == run.name
+    with torch.no_grad():
+        observations = restored.process.mixing(torch.from_numpy(arrays["latents"]))
+        codes = restored.encoder(observations)
+    np.testing.assert_allclose(observations.numpy(), arrays["observations"], atol=1e-6)
+    np.testing.assert_allclose(codes.numpy(), arrays["codes"], atol=1e-5)
+
+
+def test_what_cannot_be_restored_is_named(runs: Path) -> None:
+    store, baseline = RunStore(runs), small_run(supervised=True)
+    with pytest.raises(InputError, match="name must be that of a finished run of the store, got 'nothing'"):
+        restore(store, "nothing")
+    execute(baseline, store, device="cpu")
+    with pytest.raises(InputError, match="contrastive run, got 'supervised'"):
+        restore(store, baseline.name)

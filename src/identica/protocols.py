@@ -97,20 +97,12 @@ class Protocol:
         """The same protocol, shortened or lengthened."""
         return replace(self, steps=_checks.at_least_one("steps", steps))
 
-    def with_published_loss(self) -> Protocol:
-        """The same encoder and optimiser, with the loss and the heads of the paper.
+    def asked_forwards(self) -> Protocol:
+        """The same protocol asking as the paper does: for the partner z~ of a z, among other anchors.
 
-        That is: find z~ among the other anchors, with the positive in the denominator, and codes that nothing but the
-        loss keeps from shrinking.
+        Heads are the paper's too: nothing but the loss keeps codes from shrinking to a point.
         """
-        return replace(
-            self,
-            positive_in_denominator=True,
-            anchor_weight=0.0,
-            in_batch="anchors",
-            backward=False,
-            normalise_codes=False,
-        )
+        return replace(self, backward=False, in_batch="anchors", normalise_codes=False, scale_start=1.0)
 
     def asked_backwards(self) -> Protocol:
         """The same protocol, if it is not so already, asking for the z among others that a z~ came from."""

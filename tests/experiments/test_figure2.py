@@ -36,7 +36,7 @@ def test_processes_and_models_are_those_of_table_1() -> None:
         assert (panel.space, panel.conditional, panel.model) == (row.space, row.conditional, row.model)
 
 
-def test_forwards_is_the_loss_of_the_paper_and_backwards_that_of_the_protocol() -> None:
+def test_forwards_asks_as_the_paper_does_and_backwards_as_the_protocol_does() -> None:
     plan = plan_figure2(2, [0], directions=("forwards", "backwards"))
     assert len(plan) == 8
     assert len({point.run.name for point in plan}) == 8
@@ -44,7 +44,7 @@ def test_forwards_is_the_loss_of_the_paper_and_backwards_that_of_the_protocol() 
         settings = point.run.protocol
         if point.direction == "forwards":
             published = point.run.row.protocol("paper")
-            for name in ("positive_in_denominator", "anchor_weight", "in_batch", "backward", "normalise_codes"):
+            for name in ("in_batch", "backward", "normalise_codes", "scale_start"):
                 assert getattr(settings, name) == getattr(published, name)
         else:
             assert settings == point.run.row.protocol("fast")

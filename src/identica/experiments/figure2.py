@@ -110,7 +110,7 @@ def plan_figure2(
             for concentration in panel.grid(points):
                 row = panel.row(concentration)
                 settings = row.protocol(protocol)
-                settings = settings.with_published_loss() if direction == "forwards" else settings.asked_backwards()
+                settings = settings.asked_forwards() if direction == "forwards" else settings.asked_backwards()
                 settings = settings if steps is None else settings.with_steps(steps)
                 plan += [Point(panel, concentration, direction, Run(row, seed, settings)) for seed in seeds]
     return plan

@@ -22,9 +22,6 @@ __all__ = ["PANELS", "Direction", "Panel", "Point", "plan_figure2"]
 Direction = Literal["forwards", "backwards"]
 """The paper's question (which z~ belongs to this z?) or the fast protocol's (which z did this z~ come from?)."""
 
-# In octaves, from the concentration of the conditional. The paper's range is narrower on the right.
-_FROM, _TO = -10.0, 6.0
-
 
 @final
 @dataclass(frozen=True)
@@ -38,6 +35,8 @@ class Panel:
         model: What the encoder assumes.
         concentration: That of the conditional: the dashed line.
         symbol: What the concentration is called.
+        octaves: Where concentrations of the marginal begin and end, from that of the conditional. On the left they
+            begin with the paper's, near 2^-6; on the right they go farther.
     """
 
     name: str
@@ -46,6 +45,7 @@ class Panel:
     model: Model
     concentration: float
     symbol: str
+    octaves: tuple[float, float]
 
     def marginal(self, concentration: float) -> Law:
         """A law around the pole of the sphere or the middle of the box."""
@@ -53,7 +53,7 @@ class Panel:
 
     def grid(self, points: int) -> list[float]:
         """Concentrations at equal ratios around that of the conditional."""
-        return [float(self.concentration * 2**octave) for octave in np.linspace(_FROM, _TO, points)]
+        return [float(self.concentration * 2**octave) for octave in np.linspace(*self.octaves, points)]
 
     def row(self, concentration: float) -> Row:
         """The experiment with a marginal of that concentration."""
@@ -68,8 +68,8 @@ class Panel:
 
 
 PANELS: tuple[Panel, ...] = (
-    Panel("sphere", Sphere(10), VonMisesFisher(10), Model("sphere", "vmf"), 10.0, "κ"),
-    Panel("box", Box(10), Normal(0.05), Model("unbounded", "normal"), 400.0, "1/σ²"),
+    Panel("sphere", Sphere(10), VonMisesFisher(10), Model("sphere", "vmf"), 10.0, "κ", (-10, 6)),
+    Panel("box", Box(10), Normal(0.05), Model("unbounded", "normal"), 400.0, "1/σ²", (-15, 9)),
 )
 """The two halves of the figure, with the processes of rows t1-02 and t1-05 of Table 1."""
 

@@ -9,7 +9,10 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "not_negative", "positive"]
+__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "not_negative", "positive", "seed"]
+
+
+_SEEDS = 2**63
 
 
 class InputError(ValueError):
@@ -28,6 +31,13 @@ def not_negative(name: str, value: float) -> float:
     if not (isinstance(value, int | float) and math.isfinite(value) and value >= 0):
         raise InputError(f"{name} must be 0 or a finite number above it, got {value!r}")
     return float(value)
+
+
+def seed(name: str, value: int) -> int:
+    """Return `value` if it is a whole number that random generators take."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _SEEDS:
+        raise InputError(f"{name} must be a whole number from 0 to 2^63 - 1, got {value!r}")
+    return value
 
 
 def at_least_one(name: str, value: int) -> int:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import final
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
 
@@ -31,6 +32,9 @@ __all__ = [
     "VonMisesFisher",
     "parse_law",
 ]
+
+
+_SERIES_TERMS = 10_000
 
 
 class Law(ABC):
@@ -98,11 +102,17 @@ class VonMisesFisher(Law):
 
     def log_normaliser(self, dim: int) -> float:
         """Log of ∫ exp(κ μᵀz) dz over the sphere: (2π)^{N/2} I_{N/2-1}(κ) / κ^{N/2-1}."""
-        from scipy.special import ive
+        from scipy.special import gammaln, ive, logsumexp
 
         order = dim / 2 - 1
-        log_bessel = math.log(ive(order, self.kappa)) + self.kappa
-        return dim / 2 * math.log(2 * math.pi) + log_bessel - order * math.log(self.kappa)
+        bessel = float(ive(order, self.kappa))
+        if bessel > 0:
+            log_power = math.log(bessel) + self.kappa - order * math.log(self.kappa)
+        else:  # too small to be told from 0: I_v(κ) / κ^v = 2^-v / Γ(v + 1) · Σ_k (κ²/4)^k / (k! (v + 1)_k)
+            k = np.arange(_SERIES_TERMS)
+            terms = 2 * k * math.log(self.kappa / 2) - gammaln(k + 1) - gammaln(order + 1 + k)
+            log_power = float(logsumexp(terms)) - order * math.log(2)
+        return dim / 2 * math.log(2 * math.pi) + log_power
 
     def _cosines(self, mean: Tensor, generator: Generator) -> Tensor:
         """Draw μᵀz by Wood's (1994) rejection scheme. Its law is the same for all means, so rounds are in bulk."""

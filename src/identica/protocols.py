@@ -26,10 +26,16 @@ from identica.optimizers import Muon
 from identica.processes import Process
 from identica.training import Contrastive, Schedule
 
-__all__ = ["PROTOCOLS", "Protocol", "make_protocol"]
+__all__ = ["DIRECTIONS", "PROTOCOLS", "Direction", "Protocol", "make_protocol"]
 
 PROTOCOLS = ("fast", "paper")
 """Names of the protocols."""
+
+Direction = Literal["forwards", "backwards"]
+"""The paper's question (which z~ belongs to this z?) or the fast protocol's (which z did this z~ come from?)."""
+
+DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
+"""The two questions."""
 
 # More features than this are only standardised: their covariance would take longer than the training.
 _MOST_WHITENED = 2048
@@ -46,7 +52,7 @@ class Protocol:
     """Settings of one training run.
 
     Args:
-        name: `fast` or `paper`.
+        name: `fast` or `paper`, with the direction behind it if that was changed.
         steps: Number of updates.
         batch_size: Pairs in a batch; the other anchors of the batch are the negatives.
         widths: Hidden widths of the encoder.
@@ -97,16 +103,22 @@ class Protocol:
         """The same protocol, shortened or lengthened."""
         return replace(self, steps=_checks.at_least_one("steps", steps))
 
-    def asked_forwards(self) -> Protocol:
-        """The same protocol asking as the paper does: for the partner z~ of a z, among other anchors.
+    def with_plain_encoder(self) -> Protocol:
+        """The same protocol with the paper's encoder around the network: observations as they are, and plain heads.
 
-        Heads are the paper's too: nothing but the loss keeps codes from shrinking to a point.
+        Nothing but the loss then keeps codes from shrinking to a point.
         """
-        return replace(self, backward=False, in_batch="anchors", normalise_codes=False, scale_start=1.0)
+        return replace(self, whiten="no", normalise_codes=False, scale_start=1.0)
 
-    def asked_backwards(self) -> Protocol:
-        """The same protocol, if it is not so already, asking for the z among others that a z~ came from."""
-        return replace(self, backward=True, in_batch="positives")
+    def asked(self, direction: Direction) -> Protocol:
+        """The same protocol asking `forwards` for a z~ among anchors, or `backwards` for a z among its like."""
+        backward = _checks.choice("direction", direction, DIRECTIONS) == "backwards"
+        return replace(
+            self,
+            name=f"{self.name}-{direction}",
+            backward=backward,
+            in_batch="positives" if backward else "anchors",
+        )
 
     @property
     def schedule(self) -> Schedule:

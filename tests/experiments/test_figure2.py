@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 
 import pytest
 
 from identica._checks import InputError
 from identica.experiments import PANELS, ROWS, plan_figure2
 from identica.laws import Normal, VonMisesFisher
+from identica.protocols import DIRECTIONS
 
 
 def test_both_panels_reach_from_nearly_uniform_past_the_conditional() -> None:
@@ -36,18 +38,16 @@ def test_processes_and_models_are_those_of_table_1() -> None:
         assert (panel.space, panel.conditional, panel.model) == (row.space, row.conditional, row.model)
 
 
-def test_forwards_asks_as_the_paper_does_and_backwards_as_the_protocol_does() -> None:
-    plan = plan_figure2(2, [0], directions=("forwards", "backwards"))
-    assert len(plan) == 8
-    assert len({point.run.name for point in plan}) == 8
-    for point in plan:
-        settings = point.run.protocol
-        if point.direction == "forwards":
-            published = point.run.row.protocol("paper")
-            for name in ("in_batch", "backward", "normalise_codes", "scale_start"):
-                assert getattr(settings, name) == getattr(published, name)
-        else:
-            assert settings == point.run.row.protocol("fast")
+def test_directions_differ_in_the_question_alone() -> None:
+    plan = plan_figure2(2, [0], directions=DIRECTIONS)
+    assert len({point.run.name for point in plan}) == len(plan) == 8
+    for forwards, backwards in zip(plan[:4], plan[4:], strict=True):
+        assert forwards.run.row == backwards.run.row
+        one, other = asdict(forwards.run.protocol), asdict(backwards.run.protocol)
+        assert {name for name in one if one[name] != other[name]} == {"name", "backward", "in_batch"}
+        published = asdict(forwards.run.row.protocol("paper"))
+        for name in ("whiten", "normalise_codes", "scale_start", "in_batch", "backward"):
+            assert one[name] == published[name]
 
 
 def test_seeds_steps_and_protocol_are_passed_on() -> None:
@@ -55,9 +55,11 @@ def test_seeds_steps_and_protocol_are_passed_on() -> None:
     assert len(plan) == 12
     assert {point.run.seed for point in plan} == {0, 7}
     assert {point.run.protocol.steps for point in plan} == {5}
-    assert {(point.run.protocol.name, point.run.protocol.backward) for point in plan} == {("paper", True)}
+    assert {(point.run.protocol.name, point.run.protocol.backward) for point in plan} == {("paper-backwards", True)}
 
 
 def test_one_point_is_no_curve() -> None:
     with pytest.raises(InputError, match="points must be at least 2, got 1"):
         plan_figure2(1, [0])
+    with pytest.raises(InputError, match="seeds must hold at least one"):
+        plan_figure2(2, [])

@@ -32,14 +32,17 @@ def test_on_the_sphere_it_is_the_integral_over_the_polar_angle(dim: int, kappa: 
     assert mass_to_move(Marginal(Sphere(dim), VonMisesFisher(kappa))) == pytest.approx(integral / 2, rel=1e-6)
 
 
-@pytest.mark.parametrize("law", [Normal(0.1), Normal(2.0), Laplace(0.2), GeneralizedNormal(3.0, 0.1)])
+@pytest.mark.parametrize(
+    "law",
+    [Normal(0.1), Normal(2.0), Normal(1e-3), Laplace(0.2), GeneralizedNormal(3.0, 0.1), GeneralizedNormal(8.0, 0.05)],
+)
 def test_in_one_dimension_it_is_a_plain_integral(law: Law) -> None:
     marginal = Marginal(Box(1), law)
 
     def difference(point: float) -> float:
         return abs(float(marginal.log_prob(torch.tensor([[point]], dtype=torch.float64)).exp()) - 1)
 
-    edges = np.linspace(0, 1, 20)
+    edges = np.unique(np.concatenate([np.linspace(0, 1, 20), np.linspace(0.49, 0.51, 20)]))
     integral = sum(quad(difference, low, high)[0] for low, high in itertools.pairwise(edges))
     assert mass_to_move(marginal) == pytest.approx(integral / 2, rel=1e-4)
 
@@ -65,6 +68,20 @@ def test_more_concentrated_is_farther_from_uniform(octave: float, step: float) -
 
     for less, more in zip(masses(2**octave), masses(2 ** (octave + step)), strict=True):
         assert 0 < less < more < 1
+
+
+@pytest.mark.parametrize(
+    ("marginal", "expected"),
+    [
+        (Marginal(Box(1), Normal(1e-10)), 1.0),
+        (Marginal(Box(10), Normal(1e-10)), 1.0),
+        (Marginal(Sphere(10), VonMisesFisher(1e7)), 1.0),
+        (Marginal(Sphere(10), VonMisesFisher(1e-20)), 0.0),
+        (Marginal(Sphere(1000), VonMisesFisher(1e-3)), 0.0),
+    ],
+)
+def test_extreme_concentrations_have_their_limits(marginal: Marginal, expected: float) -> None:
+    assert mass_to_move(marginal) == pytest.approx(expected, abs=1e-4)
 
 
 def test_nothing_moves_for_the_uniform_law() -> None:

@@ -32,9 +32,9 @@ def chosen_seeds(count: int | None, one: int | None = None) -> list[int]:
     """The seeds that --seeds and --seed ask for."""
     if count is not None and one is not None:
         raise InputError("give --seeds (how many) or --seed (which one), not both")
-    if one is not None and one < 0:
-        raise InputError(f"--seed must be 0 or more, got {one}")
-    return [one] if one is not None else list(range(_checks.at_least_one("--seeds", 1 if count is None else count)))
+    if one is not None:
+        return [_checks.seed("--seed", one)]
+    return list(range(_checks.at_least_one("--seeds", 1 if count is None else count)))
 
 
 def plan_rows(

@@ -22,7 +22,8 @@ def figure(
     points: Annotated[int, typer.Option("--points", help="Concentrations in each panel.")] = 9,
     seeds: Seeds = None,
     backwards: Annotated[
-        bool, typer.Option("--backwards", help="Train also with the fast protocol's own loss, asked backwards.")
+        bool,
+        typer.Option("--backwards", help="Train also with the question turned round: which z did this z~ come from?"),
     ] = False,
     protocol: ProtocolName = "fast",
     steps: Steps = None,
@@ -32,11 +33,12 @@ def figure(
     as_json: AsJson = False,
 ) -> None:
     """Regenerate Figure 2: R² against the concentration of the marginal, as PDF, PNG and JSON."""
-    from identica.experiments import Direction, plan_figure2
+    from identica.experiments import plan_figure2
+    from identica.protocols import DIRECTIONS
     from identica.report import draw_figure2, summarise_figure2
 
     _checks.choice("NAME", name, ("2",))
-    directions: tuple[Direction, ...] = ("forwards", "backwards") if backwards else ("forwards",)
+    directions = DIRECTIONS if backwards else DIRECTIONS[:1]
     plan = plan_figure2(points, chosen_seeds(seeds), protocol=protocol, steps=steps, directions=directions)
     records = collect([point.run for point in plan], out, workers=workers, device=device)
     summary = summarise_figure2(plan, records)

@@ -2,7 +2,7 @@
 
 from identica.experiments.definition import Reference, Row
 from identica.experiments.engines import LocalEngine, Outcome
-from identica.experiments.figure2 import PANELS, Direction, Panel, Point, plan_figure2
+from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
 from identica.experiments.paper import ROWS, find_rows, rows_of_table
 from identica.experiments.restore import Restored, restore
 from identica.experiments.runner import Run, execute
@@ -11,7 +11,6 @@ from identica.experiments.store import RunStore
 __all__ = [
     "PANELS",
     "ROWS",
-    "Direction",
     "LocalEngine",
     "Outcome",
     "Panel",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import final
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from identica.experiments.definition import Row
 from identica.experiments.runner import Run
 from identica.laws import Law, Normal, VonMisesFisher
 from identica.models import Model
+from identica.protocols import Direction
 from identica.spaces import Box, Space, Sphere
 
-__all__ = ["PANELS", "Direction", "Panel", "Point", "plan_figure2"]
-
-Direction = Literal["forwards", "backwards"]
-"""The paper's question (which z~ belongs to this z?) or the fast protocol's (which z did this z~ come from?)."""
+__all__ = ["PANELS", "Panel", "Point", "plan_figure2"]
 
 
 @final
@@ -49,7 +47,8 @@ class Panel:
 
     def marginal(self, concentration: float) -> Law:
         """A law around the pole of the sphere or the middle of the box."""
-        return VonMisesFisher(concentration) if self.name == "sphere" else Normal(1 / math.sqrt(concentration))
+        on_sphere = isinstance(self.space, Sphere)
+        return VonMisesFisher(concentration) if on_sphere else Normal(1 / math.sqrt(concentration))
 
     def grid(self, points: int) -> list[float]:
         """Concentrations at equal ratios around that of the conditional."""
@@ -93,7 +92,7 @@ def plan_figure2(
     steps: int | None = None,
     directions: Sequence[Direction] = ("forwards",),
 ) -> list[Point]:
-    """All runs of the figure.
+    """All runs of the figure; of the directions of a panel, nothing differs but the question.
 
     Args:
         points: Concentrations in each panel.
@@ -104,13 +103,15 @@ def plan_figure2(
     """
     if _checks.at_least_one("points", points) < 2:
         raise InputError(f"points must be at least 2, got {points}")
+    for name, values in (("seeds", seeds), ("directions", directions)):
+        if not values:
+            raise InputError(f"{name} must hold at least one, got none")
     plan = []
     for direction in directions:
         for panel in PANELS:
             for concentration in panel.grid(points):
                 row = panel.row(concentration)
-                settings = row.protocol(protocol)
-                settings = settings.asked_forwards() if direction == "forwards" else settings.asked_backwards()
+                settings = row.protocol(protocol).with_plain_encoder().asked(direction)
                 settings = settings if steps is None else settings.with_steps(steps)
                 plan += [Point(panel, concentration, direction, Run(row, seed, settings)) for seed in seeds]
     return plan

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Reference, Row
+from identica.experiments.definition import Metric, Reference, Row
+from identica.experiments.store import Record
 from identica.laws import GeneralizedNormal, Laplace, Normal, Uniform, VonMisesFisher
 from identica.models import Model
 from identica.spaces import Box, Real, Sphere
 
-__all__ = ["ROWS", "TABLES", "find_rows", "rows_of_table"]
+__all__ = ["ROWS", "TABLES", "find_rows", "metric_of", "rows_of_table"]
 
 _SPHERE, _BOX, _REAL = Sphere(10), Box(10), Real(10)
 _LAPLACE, _NORMAL, _GENNORM = Laplace(0.05), Normal(0.05), GeneralizedNormal(3, 0.05)
@@ -111,6 +112,13 @@ TABLES = {"1": TABLE_1, "2": TABLE_2, "workshop1": WORKSHOP_TABLE_1}
 """Rows of each table, in its order."""
 ROWS = {row.id: row for table in TABLES.values() for row in table}
 """All rows, by their names."""
+
+
+def metric_of(record: Record) -> Metric:
+    """The score that a record is about: its own, or that of its row of the paper."""
+    row = ROWS.get(record["row"])
+    metric: Metric = record.get("metric", "mcc" if row is None else row.metric)
+    return metric
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:

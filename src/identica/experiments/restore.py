@@ -8,7 +8,7 @@ from typing import final
 from identica._checks import InputError
 from identica.encoders import Encoder
 from identica.experiments.definition import Row
-from identica.experiments.paper import ROWS
+from identica.experiments.paper import metric_of
 from identica.experiments.runner import Run, make_encoder, make_process
 from identica.experiments.store import Record, RunStore
 from identica.laws import parse_law
@@ -58,15 +58,17 @@ def run_of(record: Record) -> Run:
     settings = record["settings"]
     if settings["kind"] != "unsupervised":
         raise InputError(f"record must be of a contrastive run, got {settings['kind']!r}")
-    protocol = settings["protocol"] | {"widths": tuple(settings["protocol"]["widths"])}
-    known = ROWS.get(settings["row"])
+    try:
+        protocol = Protocol(**settings["protocol"] | {"widths": tuple(settings["protocol"]["widths"])})
+    except TypeError as error:
+        raise InputError(f"the record of {settings['row']!r} is not of this version: {error}") from None
     row = Row(
         settings["row"],
         parse_space(settings["space"], settings["dim"]),
         parse_law(settings["conditional"]),
         Model(settings["model_space"], settings["model_conditional"]),
-        "mcc" if known is None else known.metric,
+        metric_of(record),
         marginal=parse_law(settings["marginal"]),
         observed=settings["observed"],
     )
-    return Run(row, settings["seed"], Protocol(**protocol))
+    return Run(row, settings["seed"], protocol)

@@ -108,6 +108,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         "seed": run.seed,
         "protocol": protocol.name,
         "steps": protocol.steps,
+        **({} if run.supervised else {"metric": run.row.metric}),
         **_final_scores(latents, codes, observations),
         "curve": trained.curve,
         "settings": run.settings,

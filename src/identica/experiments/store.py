@@ -81,17 +81,20 @@ class RunStore:
 
     def codes(self, name: str) -> dict[str, NDArray[np.float32]]:
         """Latents, observations and codes of a finished run's evaluation."""
-        with np.load(self.root / name / _CODES, allow_pickle=False) as arrays:
+        with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)
 
     def weights(self, name: str) -> dict[str, Tensor]:
         """The trained encoder of a finished run, as tensors by their names."""
         from safetensors.torch import load_file
 
-        path = self.root / name / _ENCODER
+        return load_file(self._trained(name, _ENCODER))
+
+    def _trained(self, name: str, filename: str) -> Path:
+        path = self.root / name / filename
         if not path.exists():
             raise InputError(f"{path} is missing: the store must be one that trained, not a copy by `identica export`")
-        return load_file(path)
+        return path
 
     def export(self, target: Path) -> int:
         """Copy the records and costs of all finished runs, without codes and weights, into another store."""

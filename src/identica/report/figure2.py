@@ -25,10 +25,10 @@ def summarise_figure2(points: Sequence[Point], records: Mapping[str, Record]) ->
         points: What was planned.
         records: Of all their runs, by the runs' names.
     """
-    chosen = [record for point in points if (record := records.get(point.run.name)) is not None]
+    chosen = [records[point.run.name] for point in points]
     return {
         "figure": "2",
-        "protocol": chosen[0]["protocol"],
+        "protocols": sorted({record["protocol"] for record in chosen}),
         "seeds": sorted({record["seed"] for record in chosen}),
         "seconds": round(sum(record["seconds"] for record in chosen), 1),
         "machine": chosen[0]["machine"],

@@ -11,7 +11,7 @@ from typing import Any, final
 from identica import _checks
 from identica._checks import InputError
 from identica.experiments.definition import Metric, Reference
-from identica.experiments.paper import ROWS
+from identica.experiments.paper import ROWS, metric_of
 from identica.experiments.store import Record
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
@@ -79,7 +79,7 @@ def make_table(records: Iterable[Record], style: str = "text") -> str:
 def _line(records: Sequence[Record], baselines: Sequence[Record]) -> Line:
     first, settings = records[0], records[0]["settings"]
     row = ROWS.get(first["row"])
-    metric = "mcc" if row is None else row.metric
+    metric = metric_of(first)
     shared = ("space", "marginal", "model_space", "dim", "observed")
     supervised = [
         record

@@ -181,3 +181,10 @@ def test_bad_laws_are_refused_in_one_line(make: object, message: str) -> None:
         make()  # type: ignore[operator]
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_normaliser_of_a_wide_law_in_many_dimensions_is_nearly_the_area() -> None:
+    # log E exp(κt) = κ²/2N + O(κ⁴/N³), where the Bessel function itself underflows
+    for kappa, dim in ((1.0, 1000), (1e-8, 100), (5.0, 2000)):
+        excess = VonMisesFisher(kappa).log_normaliser(dim) - Sphere(dim).log_volume
+        assert excess == pytest.approx(kappa**2 / (2 * dim), rel=1e-2, abs=1e-9)

@@ -68,3 +68,5 @@ def test_it_is_a_command(command_line: Callable[..., tuple[int, str, str]]) -> N
 def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match="negatives must be"):
         measure_limit(CASES[0], [0])
+    with pytest.raises(InputError, match="seed must be a whole number from 0"):
+        measure_limit(CASES[0], [16], seed=-1)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
-from small import small_run
+from small import ROW, small_run
 
 from identica._checks import InputError
 from identica.experiments import RunStore, execute
@@ -81,6 +83,28 @@ def test_stored_runs_are_explained(command_line: Callable[..., tuple[int, str, s
     assert "nowhere" in err
 
 
+def test_runs_of_one_row_and_seed_keep_apart(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    for scale in (0.1, 0.2):
+        execute(small_run(row=replace(ROW, conditional=Laplace(scale))), RunStore(tmp_path / "store"), device="cpu")
+    code, out, err = command_line("theory", "maps", "store", "--picture", "maps.svg", "--json")
+    assert code == 0, err
+    assert len({line["process"] for line in json.loads(out)["runs"]}) == 2
+    picture = (tmp_path / "maps.svg").read_text(encoding="utf-8")
+    assert all(name in picture for name in RunStore(tmp_path / "store").names())
+
+
+def test_copies_without_codes_are_named(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    execute(small_run(), RunStore(tmp_path / "store"), device="cpu")
+    assert command_line("export", "store", "copy")[0] == 0
+    code, _, err = command_line("theory", "maps", "copy")
+    assert code == 2
+    assert "codes.npz is missing" in err
+
+
 def test_bad_input_is_named() -> None:
+    with pytest.raises(InputError, match="codes must vary"):
+        explain(Z, 0 * Z, DotProduct())
+    with pytest.raises(InputError, match="seed must be"):
+        explain(Z, Z, DotProduct(), seed=-1)
     with pytest.raises(InputError, match="one shape"):
         explain(Z, Z[:, :2], DotProduct())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,8 +87,10 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
 
     _check_picture(picture)
     store = existing_store(folder)
+    records = _contrastive(store)
+    labels = _labels(records)
     found, pairs, slopes = [], {}, {}
-    for name, record in _contrastive(store, folder):
+    for name, record in records.items():
         arrays, row = store.codes(name), run_of(record).row
         explained = explain(arrays["latents"], arrays["codes"], row.model.similarity)
         matched = matched_slope(row.model.similarity, row.conditional)
@@ -94,13 +98,14 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
             {
                 "row": record["row"],
                 "seed": record["seed"],
+                "process": row.process,
                 "model": str(row.model),
                 "promised": row.model.ambiguity,
                 **explained.summary(),
                 "matched slope": None if matched is None else round(matched, 4),
             }
         )
-        label = f"{record['row']} seed {record['seed']}: {row.model}"
+        label = f"{labels[name]}: {row.model}"
         pairs[label] = similarities(arrays["latents"], arrays["codes"], row.model.similarity)
         slopes[label] = matched
     if picture is not None:
@@ -110,23 +115,39 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
 
 @theory.command()
 def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
-    """The volume ratio of trained maps over the support (Appendix A.5): 1 if volumes are kept, never 0 if bijective."""
+    """The volume ratio of trained maps over the support (Appendix A.5): 1 if volumes are kept, 0 if they are lost."""
     import torch
 
     from identica.experiments import restore
     from identica.report import plot_volumes
+    from identica.spaces import Sphere
     from identica.theory import measure_volume
 
     _check_picture(picture)
     store = existing_store(folder)
+    records = _contrastive(store)
+    labels = _labels(records)
     found, measured = [], {}
-    for name, record in _contrastive(store, folder):
+    for name, record in records.items():
         restored = restore(store, name)
-        latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
         row, encoder, mixing = restored.run.row, restored.encoder, restored.process.mixing
+        if isinstance(row.space, Sphere) != (row.model.space == "sphere"):
+            print(f"{name}: left out, a map between a sphere and another space has no volume ratio", file=sys.stderr)
+            continue
+        latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
         volume = measure_volume(lambda z, f=encoder, g=mixing: f(g(z)), latents, row.space)  # type: ignore[misc]
-        measured[f"{record['row']} seed {record['seed']}"] = volume
-        found.append({"row": record["row"], "seed": record["seed"], "model": str(row.model), **volume.summary()})
+        measured[labels[name]] = volume
+        found.append(
+            {
+                "row": record["row"],
+                "seed": record["seed"],
+                "process": row.process,
+                "model": str(row.model),
+                **volume.summary(),
+            }
+        )
+    if not found:
+        raise InputError(f"DIR must hold runs from a sphere to a sphere or from no sphere to none, got {str(folder)!r}")
     if picture is not None:
         plot_volumes(measured, picture)
     _show(found, as_json)
@@ -191,13 +212,20 @@ def _check_picture(path: Path | None) -> None:
         check_picture("--picture", path)
 
 
-def _contrastive(store: RunStore, folder: Path) -> Iterator[tuple[str, Record]]:
-    """Names and records of all runs without labels."""
+def _contrastive(store: RunStore) -> dict[str, Record]:
+    """Records of all runs without labels, by their names."""
     records = {name: store.load(name) for name in store.names()}
     found = {name: record for name, record in records.items() if record and record["kind"] == "unsupervised"}
     if not found:
-        raise InputError(f"DIR must hold finished runs, but there are none in {str(folder)!r}")
-    yield from found.items()
+        raise InputError(f"DIR must hold finished contrastive runs, but there are none in {str(store.root)!r}")
+    return found
+
+
+def _labels(records: Mapping[str, Record]) -> dict[str, str]:
+    """What a picture calls each run: its row and seed, or its full name where others share these."""
+    short = {name: f"{record['row']} seed {record['seed']}" for name, record in records.items()}
+    count = Counter(short.values())
+    return {name: label if count[label] == 1 else name for name, label in short.items()}
 
 
 def _show(lines: Sequence[dict[str, Any]], as_json: bool) -> None:

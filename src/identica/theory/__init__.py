@@ -3,7 +3,7 @@
 from identica.theory.limit import CASES, TOO_NARROW, Case, Limit, measure_limit
 from identica.theory.maps import Explained, explain, matched_slope, similarities
 from identica.theory.mismatch import mass_to_move
-from identica.theory.uniformity import Half, Kept, take_halves_away
+from identica.theory.uniformity import TrainedHalves, take_halves_away
 from identica.theory.volume import Volume, measure_volume
 
 __all__ = [
@@ -11,9 +11,8 @@ __all__ = [
     "TOO_NARROW",
     "Case",
     "Explained",
-    "Half",
-    "Kept",
     "Limit",
+    "TrainedHalves",
     "Volume",
     "explain",
     "mass_to_move",

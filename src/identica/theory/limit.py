@@ -94,6 +94,7 @@ def measure_limit(case: Case, negatives: Sequence[int], *, anchors: int = 512, s
     """
     sizes = sorted(_checks.at_least_one("negatives", size) for size in negatives)
     _checks.at_least_one("anchors", anchors)
+    _checks.seed("seed", seed)
     generator = Generator().manual_seed(seed)
     marginal, conditional = Marginal(case.space, Uniform()), Conditional(case.space, case.conditional)
     latents = marginal.sample(anchors, generator).double()

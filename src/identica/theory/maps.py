@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from identica import _checks
 from identica._checks import InputError
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
 from identica.metrics import linear_r2, mcc
@@ -29,7 +30,7 @@ class Explained:
     Args:
         orthogonal: h(z) = s · z R + b, with R orthogonal and one scale s.
         affine: h(z) = z A + b.
-        permutation: each code is one latent, times a scale, plus a shift.
+        permutation: each code is one latent, times a scale, plus a shift; the squared correlation of code and latent.
         isometry: Correlation of φ between latents with φ between codes, over random pairs; 1 for an isometry.
         slope: Of φ between codes against φ between latents; `matched_slope` is what the theory asks for.
     """
@@ -58,6 +59,9 @@ def explain(latents: Any, codes: Any, similarity: Similarity, *, seed: int = 0) 
     z, h = np.asarray(latents, dtype=np.float64), np.asarray(codes, dtype=np.float64)
     if z.shape != h.shape or z.ndim != 2:
         raise InputError(f"latents and codes must have one shape [samples, N], got {list(z.shape)} and {list(h.shape)}")
+    if not h.std(axis=0).all():
+        raise InputError("codes must vary, but some are the same for all latents")
+    _checks.seed("seed", seed)
     matched = np.array(mcc(h, z, seed=seed).per_factor)
     between_latents, between_codes = similarities(z, h, similarity, seed=seed)
     return Explained(
@@ -80,8 +84,7 @@ def similarities(latents: Any, codes: Any, similarity: Similarity, *, seed: int 
     """
     z, h = torch.as_tensor(np.asarray(latents)).double(), torch.as_tensor(np.asarray(codes)).double()
     first, second = np.random.default_rng([seed, 1]).integers(len(z), size=(2, _PAIRS))
-    between = (similarity.paired(points[first], points[second]).numpy() for points in (z, h))
-    return next(between), next(between)
+    return similarity.paired(z[first], z[second]).numpy(), similarity.paired(h[first], h[second]).numpy()
 
 
 def matched_slope(similarity: Similarity, conditional: Law) -> float | None:

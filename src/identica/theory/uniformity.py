@@ -22,10 +22,10 @@ from identica.spaces import Sphere
 from identica.theory.volume import Volume, measure_volume
 from identica.training import train
 
-__all__ = ["Half", "Kept", "take_halves_away"]
+__all__ = ["TrainedHalves", "take_halves_away"]
 
-Half = Literal["alignment", "uniformity"]
-"""The half of InfoNCE that draws partners together, or the one that drives strangers apart."""
+# The half of InfoNCE that draws partners together, or the one that drives strangers apart.
+_Half = Literal["alignment", "uniformity"]
 
 _SPACE = Sphere(5)
 _CONDITIONAL = VonMisesFisher(5.0)
@@ -37,8 +37,8 @@ _GOES_ON_FOR = 1 / 3
 
 @final
 @dataclass(frozen=True)
-class Kept:
-    """What a trained h kept of the latents.
+class TrainedHalves:
+    """What an h kept of the latents that was trained with a half of InfoNCE, or with both.
 
     Args:
         loss: What it was trained with, in words.
@@ -55,7 +55,7 @@ class Kept:
         return {"loss": self.loss, "R²": round(100 * self.r2, 2), **self.volume.summary()}
 
 
-def take_halves_away(*, steps: int = 1500, seed: int = 0) -> list[Kept]:
+def take_halves_away(*, steps: int = 1500, seed: int = 0) -> list[TrainedHalves]:
     """Train an encoder, then let it go on with each half of the loss alone; and one with uniformity from the start.
 
     Points on a sphere in five dimensions are mixed, and their pairs follow a von Mises–Fisher law.
@@ -65,6 +65,7 @@ def take_halves_away(*, steps: int = 1500, seed: int = 0) -> list[Kept]:
         seed: Of the mixing, the weights and the pairs.
     """
     _checks.at_least_one("steps", steps)
+    _checks.seed("seed", seed)
     experiment = _Experiment(seed)
     trained = experiment.train(experiment.encoder(), ("alignment", "uniformity"), steps)
     further = max(1, round(steps * _GOES_ON_FOR))
@@ -98,20 +99,21 @@ class _Experiment:
     def encoder(self) -> Encoder:
         return self.protocol.encoder("sphere", _SPACE.dim, self.observations, self.generator)
 
-    def train(self, encoder: Encoder, halves: tuple[Half, ...], steps: int) -> Encoder:
+    def train(self, encoder: Encoder, halves: tuple[_Half, ...], steps: int) -> Encoder:
         protocol = self.protocol.with_steps(steps)
-        objective = InfoNCE(DotProduct(), in_batch=protocol.in_batch)
+        # Without the positive in the denominator, uniformity is about strangers alone.
+        objective = InfoNCE(DotProduct(), positive_in_denominator=False, in_batch=protocol.in_batch)
         task = _SomeHalves(self.process, objective, halves, protocol.batch_size)
         optimizers = protocol.optimizers(encoder)
         train(encoder, task, optimizers, protocol.schedule, generator=self.generator, device="cpu")
         return encoder
 
-    def look_at(self, loss: str, encoder: Encoder) -> Kept:
+    def look_at(self, loss: str, encoder: Encoder) -> TrainedHalves:
         encoder.eval()
         with torch.no_grad():
             codes = encoder(self.observations)
         volume = measure_volume(lambda z: encoder(self.process.mixing(z)), self.latents, _SPACE)
-        return Kept(loss, volume, linear_r2(self.latents, codes).value)
+        return TrainedHalves(loss, volume, linear_r2(self.latents, codes).value)
 
 
 @final
@@ -121,7 +123,7 @@ class _SomeHalves:
 
     process: SyntheticProcess
     objective: InfoNCE
-    halves: tuple[Half, ...]
+    halves: tuple[_Half, ...]
     batch_size: int
 
     def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 
@@ -13,7 +15,7 @@ from identica.experiments.store import Record
 from identica.report import make_table
 
 ROOT = Path(__file__).parents[1]
-TABLES, OFF_GRID = ROOT / "results" / "tables", ROOT / "results" / "offgrid"
+TABLES, OFF_GRID, FIGURE_2 = (ROOT / "results" / name for name in ("tables", "offgrid", "figure2"))
 PUBLISHED = [row.id for table in ("1", "2") for row in rows_of_table(table)]
 NOT_IDENTIFIABLE = ("t2-08", "t2-09", "t2-10")
 
@@ -79,3 +81,25 @@ def test_off_the_grid_the_recipe_holds_too() -> None:
             if all(baseline["settings"][key] == record["settings"][key] for key in ("dim", "observed", "seed"))
         ]
         assert record["mcc"] > min(97.0, mean(same) - 1)
+
+
+def test_r2_collapses_to_the_right_of_the_dashed_line_if_asked_forwards() -> None:
+    summary = json.loads((ROOT / "docs" / "numbers" / "figure2.json").read_text(encoding="utf-8"))
+    for panel in summary["panels"]:
+        left = [point for point in panel["points"] if point["concentration"] < panel["dashed_line"]]
+        right = [point for point in panel["points"] if point["concentration"] > panel["dashed_line"]]
+        assert min(score for point in left for score in point["r2_per_seed"]) >= 98
+        assert max(score for point in right for score in point["r2_per_seed"]) < 90
+        assert min(point["r2"] for point in right) < 60
+
+
+def test_the_page_shows_the_figure_of_the_records(
+    command_line: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    RunStore(FIGURE_2).export(tmp_path / "figure2")
+    code, out, err = command_line("figure", "2", "--points", "9", "--backwards")
+    assert code == 0, err
+    page = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
+    assert out.split("\n\n")[0] in page
+    shown = json.loads((ROOT / "docs" / "numbers" / "figure2.json").read_text(encoding="utf-8"))
+    assert shown == json.loads((tmp_path / "figure2" / "figure2.json").read_text(encoding="utf-8"))

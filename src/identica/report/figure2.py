@@ -73,7 +73,7 @@ def draw_figure2(summary: Mapping[str, Any], path: Path) -> None:
         for axes, panel in zip(figure.subplots(1, 2, sharey=True), summary["panels"], strict=True):
             points = panel["points"]
             concentrations = [point["concentration"] for point in points]
-            axes.axvline(panel["dashed_line"], color=_BLACK, linestyle="--", linewidth=1)
+            axes.axvline(panel["dashed_line"], color=_BLACK, linestyle="--", linewidth=1, label="conditional")
             axes.plot(
                 concentrations, [point["mass_to_move"] for point in points], ".-", color=_BLUE, label="mass to move"
             )
@@ -90,7 +90,7 @@ def draw_figure2(summary: Mapping[str, Any], path: Path) -> None:
             axes.set_xscale("log", base=2)
             axes.set_ylim(0, 103)
             axes.set_xlabel(f"concentration {panel['symbol']} of the marginal")
-            axes.set_title(f"{panel['panel']}: {panel['process']}")
+            axes.set_title(panel["process"], fontsize=8)
         figure.axes[0].set_ylabel("percent")
         figure.axes[0].legend(frameon=False, loc="center left")
         save_picture(figure, path)

@@ -39,7 +39,7 @@ def plot_limit(limits: Sequence[Limit], path: Path) -> None:
                 axes.fill_between(sizes, gaps - bands, gaps + bands, alpha=0.25)
             axes.axhline(0, color="0.6", linewidth=0.6)
             axes.set_xscale("log", base=2)
-            axes.set_title(law, fontsize=8)
+            axes.set_title(law.replace(" in ", "\nin ", 1), fontsize=8)
             axes.set_xlabel("negatives M")
             axes.set_ylabel("gap in nats")
             axes.legend(frameon=False)

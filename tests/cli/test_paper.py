@@ -93,7 +93,7 @@ BAD = [
     (("reproduce", "--table", "9"), "unknown table '9'"),
     (("reproduce", "t2-01", "--seeds", "0"), "--seeds must be a whole number of at least 1, got 0"),
     (("reproduce", "t2-01", "--seeds", "2", "--seed", "1"), "not both"),
-    (("reproduce", "t2-01", "--seed", "-1"), "--seed must be 0 or more, got -1"),
+    (("reproduce", "t2-01", "--seed", "-1"), "--seed must be a whole number from 0 to 2^63 - 1, got -1"),
     (("reproduce", "t2-01", "--steps", "-5"), "steps must be a whole number of at least 1, got -5"),
     (("reproduce", "t2-01", "--steps", "many"), "valid integer"),
     (("reproduce", "t2-01", "--protocol", "slow"), "unknown protocol 'slow'"),

@@ -99,9 +99,9 @@ class Protocol:
     cosine: bool
     threads: int
 
-    def with_steps(self, steps: int) -> Protocol:
-        """The same protocol, shortened or lengthened."""
-        return replace(self, steps=_checks.at_least_one("steps", steps))
+    def with_steps(self, steps: int | None) -> Protocol:
+        """The same protocol, shortened or lengthened; as it is if no number is given."""
+        return self if steps is None else replace(self, steps=_checks.at_least_one("steps", steps))
 
     def with_plain_encoder(self) -> Protocol:
         """The same protocol with the paper's encoder around the network: observations as they are, and plain heads.

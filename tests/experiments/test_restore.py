@@ -18,7 +18,7 @@ def test_a_restored_encoder_gives_the_stored_codes(runs: Path) -> None:
     assert restored.run.name == run.name
     with torch.no_grad():
         observations = restored.process.mixing(torch.from_numpy(arrays["latents"]))
-        codes = restored.encoder(observations)
+        codes = restored.h(torch.from_numpy(arrays["latents"]))
     np.testing.assert_allclose(observations.numpy(), arrays["observations"], atol=1e-6)
     np.testing.assert_allclose(codes.numpy(), arrays["codes"], atol=1e-5)
 

@@ -55,7 +55,7 @@ def test_scores_go_to_their_point_and_direction(tmp_path: Path) -> None:
     assert (first["r2"], first["r2_per_seed"], first["r2_backwards_per_seed"]) == (1.0, [0.5, 1.5], [12.5, 13.5])
     assert (last["r2"], last["r2_backwards"]) == (11.0, 23.0)
     draw_figure2(summary, tmp_path / "both.svg")
-    assert "asked backwards" in (tmp_path / "both.svg").read_text(encoding="utf-8")
+    assert "R² backwards" in (tmp_path / "both.svg").read_text(encoding="utf-8")
 
 
 def test_wrong_words_are_named(command_line: CommandLine, tmp_path: Path) -> None:

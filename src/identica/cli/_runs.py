@@ -47,8 +47,7 @@ def plan_rows(
     for row in chosen:
         for seed in seeds:
             for with_labels in (False, True)[: 2 if supervised else 1]:
-                settings = row.protocol(protocol, supervised=with_labels)
-                settings = settings if steps is None else settings.with_steps(steps)
+                settings = row.protocol(protocol, supervised=with_labels).with_steps(steps)
                 runs.append(Run(row, seed, settings, with_labels))
     return list({run.name: run for run in runs}.values())
 

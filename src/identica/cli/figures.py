@@ -35,7 +35,7 @@ def figure(
     """Regenerate Figure 2: R² against the concentration of the marginal, as PDF, PNG and JSON."""
     from identica.experiments import plan_figure2
     from identica.protocols import DIRECTIONS
-    from identica.report import draw_figure2, summarise_figure2
+    from identica.report import describe_figure2, draw_figure2, summarise_figure2
 
     _checks.choice("NAME", name, ("2",))
     directions = DIRECTIONS if backwards else DIRECTIONS[:1]
@@ -50,13 +50,4 @@ def figure(
     if as_json:
         print(json.dumps(summary))
         return
-    for panel in summary["panels"]:
-        print(f"{panel['panel']}: {panel['process']}, dashed line at {panel['symbol']} = {panel['dashed_line']:g}")
-        for point in panel["points"]:
-            scores = "  ".join(
-                f"{label} {point[key]:6.2f}"
-                for key, label in (("r2", "R²"), ("r2_backwards", "R² backwards"))
-                if key in point
-            )
-            print(f"  {point['concentration']:10.4g}  mass to move {point['mass_to_move']:6.2f}  {scores}")
-    print("\n" + "\n".join(map(str, written)))
+    print(describe_figure2(summary), *map(str, ["", *written]), sep="\n")

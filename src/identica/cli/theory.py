@@ -6,9 +6,9 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -18,8 +18,7 @@ from identica.cli._app import AsJson, Device, app, existing_store
 from identica.cli._runs import Out, Seeds, Steps, Workers, chosen_seeds, collect, plan_rows
 
 if TYPE_CHECKING:
-    from identica.experiments import RunStore
-    from identica.experiments.store import Record
+    from identica.experiments import Run, RunStore
 
 __all__ = ["maps", "theorem1", "theorem6", "uniformity", "volumes"]
 
@@ -29,8 +28,8 @@ app.add_typer(theory, name="theory")
 Store = Annotated[Path, typer.Argument(metavar="DIR", help="A run store with codes, as `reproduce` makes it.")]
 Picture = Annotated[Path | None, typer.Option("--picture", help="Draw it too: a .png, .pdf or .svg file.")]
 
+# Rows of an unbounded model with pairs to match, and its exponent α.
 _WITHOUT_BOUNDS = {"t2-06": 1, "t2-08": 2, "t2-07": 3}
-"""Rows of an unbounded model with pairs to match, and its exponent α."""
 _VOLUME_SAMPLES = 2048
 
 
@@ -81,33 +80,27 @@ def theorem1(
 @theory.command()
 def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
     """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
-    from identica.experiments.restore import run_of
     from identica.report import plot_similarities
     from identica.theory import explain, matched_slope, similarities
 
     _check_picture(picture)
     store = existing_store(folder)
-    records = _contrastive(store)
-    labels = _labels(records)
     found, pairs, slopes = [], {}, {}
-    for name, record in records.items():
-        arrays, row = store.codes(name), run_of(record).row
-        explained = explain(arrays["latents"], arrays["codes"], row.model.similarity)
-        matched = matched_slope(row.model.similarity, row.conditional)
+    for name, label, run in _contrastive(store):
+        arrays, model = store.codes(name), run.row.model
+        explained = explain(arrays["latents"], arrays["codes"], model.similarity)
+        matched = matched_slope(model.similarity, run.row.conditional)
         found.append(
             {
-                "row": record["row"],
-                "seed": record["seed"],
-                "process": row.process,
-                "model": str(row.model),
-                "promised": row.model.ambiguity,
+                **_describe(run),
+                "promised": model.ambiguity,
                 **explained.summary(),
                 "matched slope": None if matched is None else round(matched, 4),
             }
         )
-        label = f"{labels[name]}: {row.model}"
-        pairs[label] = similarities(arrays["latents"], arrays["codes"], row.model.similarity)
-        slopes[label] = matched
+        title = f"{label}: {model}"
+        pairs[title] = similarities(arrays["latents"], arrays["codes"], model.similarity)
+        slopes[title] = matched
     if picture is not None:
         plot_similarities(pairs, slopes, picture)
     _show(found, as_json)
@@ -125,27 +118,16 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
 
     _check_picture(picture)
     store = existing_store(folder)
-    records = _contrastive(store)
-    labels = _labels(records)
     found, measured = [], {}
-    for name, record in records.items():
-        restored = restore(store, name)
-        row, encoder, mixing = restored.run.row, restored.encoder, restored.process.mixing
-        if isinstance(row.space, Sphere) != (row.model.space == "sphere"):
+    for name, label, run in _contrastive(store):
+        space = run.row.space
+        if isinstance(space, Sphere) != (run.row.model.space == "sphere"):
             print(f"{name}: left out, a map between a sphere and another space has no volume ratio", file=sys.stderr)
             continue
         latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
-        volume = measure_volume(lambda z, f=encoder, g=mixing: f(g(z)), latents, row.space)  # type: ignore[misc]
-        measured[labels[name]] = volume
-        found.append(
-            {
-                "row": record["row"],
-                "seed": record["seed"],
-                "process": row.process,
-                "model": str(row.model),
-                **volume.summary(),
-            }
-        )
+        volume = measure_volume(restore(store, name).h, latents, space)
+        measured[label] = volume
+        found.append({**_describe(run), **volume.summary()})
     if not found:
         raise InputError(f"DIR must hold runs from a sphere to a sphere or from no sphere to none, got {str(folder)!r}")
     if picture is not None:
@@ -212,20 +194,28 @@ def _check_picture(path: Path | None) -> None:
         check_picture("--picture", path)
 
 
-def _contrastive(store: RunStore) -> dict[str, Record]:
-    """Records of all runs without labels, by their names."""
+class _Stored(NamedTuple):
+    """A run of a store: its name, what a picture calls it, and what was trained."""
+
+    name: str
+    label: str
+    run: Run
+
+
+def _contrastive(store: RunStore) -> list[_Stored]:
+    """All runs without labels. Labels are rows and seeds, or full names where others share these."""
+    from identica.experiments.restore import run_of
+
     records = {name: store.load(name) for name in store.names()}
-    found = {name: record for name, record in records.items() if record and record["kind"] == "unsupervised"}
-    if not found:
+    runs = {name: run_of(record) for name, record in records.items() if record and record["kind"] == "unsupervised"}
+    if not runs:
         raise InputError(f"DIR must hold finished contrastive runs, but there are none in {str(store.root)!r}")
-    return found
+    count = Counter(run.label for run in runs.values())
+    return [_Stored(name, run.label if count[run.label] == 1 else name, run) for name, run in runs.items()]
 
 
-def _labels(records: Mapping[str, Record]) -> dict[str, str]:
-    """What a picture calls each run: its row and seed, or its full name where others share these."""
-    short = {name: f"{record['row']} seed {record['seed']}" for name, record in records.items()}
-    count = Counter(short.values())
-    return {name: label if count[label] == 1 else name for name, label in short.items()}
+def _describe(run: Run) -> dict[str, Any]:
+    return {"row": run.row.id, "seed": run.seed, "process": run.row.process, "model": str(run.row.model)}
 
 
 def _show(lines: Sequence[dict[str, Any]], as_json: bool) -> None:

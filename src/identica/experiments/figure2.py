@@ -111,7 +111,6 @@ def plan_figure2(
         for panel in PANELS:
             for concentration in panel.grid(points):
                 row = panel.row(concentration)
-                settings = row.protocol(protocol).with_plain_encoder().asked(direction)
-                settings = settings if steps is None else settings.with_steps(steps)
+                settings = row.protocol(protocol).with_plain_encoder().asked(direction).with_steps(steps)
                 plan += [Point(panel, concentration, direction, Run(row, seed, settings)) for seed in seeds]
     return plan

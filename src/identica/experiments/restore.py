@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from torch import Tensor
+
 from identica._checks import InputError
 from identica.encoders import Encoder
 from identica.experiments.definition import Row
@@ -34,6 +36,11 @@ class Restored:
     run: Run
     process: SyntheticProcess
     encoder: Encoder
+
+    def h(self, latents: Tensor) -> Tensor:
+        """Codes of latents: the mixing, then the encoder."""
+        codes: Tensor = self.encoder(self.process.mixing(latents))
+        return codes
 
 
 def restore(store: RunStore, name: str) -> Restored:

@@ -1,7 +1,7 @@
 """Tables, figures and pages from records and fits; never trains."""
 
 from identica.report._canvas import check_picture
-from identica.report.figure2 import draw_figure2, summarise_figure2
+from identica.report.figure2 import describe_figure2, draw_figure2, summarise_figure2
 from identica.report.figures import plot_factors
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
@@ -12,6 +12,7 @@ __all__ = [
     "FORMATS",
     "Report",
     "check_picture",
+    "describe_figure2",
     "draw_figure2",
     "make_table",
     "plot_factors",

@@ -10,12 +10,16 @@ from typing import Any
 from identica.experiments.figure2 import PANELS, Panel, Point
 from identica.experiments.store import Record
 from identica.laws import Marginal
+from identica.protocols import Direction
 from identica.report._canvas import canvas, save_picture
 from identica.theory import mass_to_move
 
-__all__ = ["draw_figure2", "summarise_figure2"]
+__all__ = ["describe_figure2", "draw_figure2", "summarise_figure2"]
 
-_BLACK, _GREY, _BLUE = "black", "0.6", "tab:blue"
+# Where the score of each direction stands in a point, and what it is called.
+_KEYS: dict[Direction, str] = {"forwards": "r2", "backwards": "r2_backwards"}
+_LABELS = {"r2": "R²", "r2_backwards": "R² backwards"}
+_COLOURS = {"r2": "black", "r2_backwards": "0.6"}
 
 
 def summarise_figure2(points: Sequence[Point], records: Mapping[str, Record]) -> dict[str, Any]:
@@ -60,11 +64,24 @@ def _panel(panel: Panel, points: Sequence[Point], records: Mapping[str, Record])
 def _scores(points: Sequence[Point], records: Mapping[str, Record]) -> dict[str, Any]:
     """R² forwards under `r2`, backwards under `r2_backwards`: means, and all seeds in their order."""
     found: dict[str, Any] = {}
-    for direction, key in (("forwards", "r2"), ("backwards", "r2_backwards")):
+    for direction, key in _KEYS.items():
         values = [records[point.run.name]["r2"] for point in points if point.direction == direction]
         if values:
             found |= {key: round(mean(values), 4), f"{key}_per_seed": values}
     return found | {"identity_r2": round(mean(records[point.run.name]["identity_r2"] for point in points), 4)}
+
+
+def describe_figure2(summary: Mapping[str, Any]) -> str:
+    """Both panels as lines of text, one for each concentration."""
+    lines = []
+    for panel in summary["panels"]:
+        lines.append(
+            f"{panel['panel']}: {panel['process']}, dashed line at {panel['symbol']} = {panel['dashed_line']:g}"
+        )
+        for point in panel["points"]:
+            scores = "  ".join(f"{label} {point[key]:6.2f}" for key, label in _LABELS.items() if key in point)
+            lines.append(f"  {point['concentration']:10.4g}  mass to move {point['mass_to_move']:6.2f}  {scores}")
+    return "\n".join(lines)
 
 
 def draw_figure2(summary: Mapping[str, Any], path: Path) -> None:
@@ -73,20 +90,20 @@ def draw_figure2(summary: Mapping[str, Any], path: Path) -> None:
         for axes, panel in zip(figure.subplots(1, 2, sharey=True), summary["panels"], strict=True):
             points = panel["points"]
             concentrations = [point["concentration"] for point in points]
-            axes.axvline(panel["dashed_line"], color=_BLACK, linestyle="--", linewidth=1, label="conditional")
+            axes.axvline(panel["dashed_line"], color="black", linestyle="--", linewidth=1, label="conditional")
             axes.plot(
-                concentrations, [point["mass_to_move"] for point in points], ".-", color=_BLUE, label="mass to move"
+                concentrations,
+                [point["mass_to_move"] for point in points],
+                ".-",
+                color="tab:blue",
+                label="mass to move",
             )
-            for key, label, colour in (
-                ("r2_backwards", "R², asked backwards", _GREY),
-                ("r2", "R²", _BLACK),
-            ):
-                if key in points[0]:
-                    axes.plot(concentrations, [point[key] for point in points], "o-", color=colour, label=label, ms=3)
-                    seeds = [point[f"{key}_per_seed"] for point in points]
-                    axes.fill_between(
-                        concentrations, list(map(min, seeds)), list(map(max, seeds)), color=colour, alpha=0.2
-                    )
+            for key in filter(points[0].__contains__, reversed(_LABELS)):  # the paper's question last, on top
+                style = {"color": _COLOURS[key], "label": _LABELS[key]}
+                axes.plot(concentrations, [point[key] for point in points], "o-", ms=3, **style)
+                seeds = [point[f"{key}_per_seed"] for point in points]
+                lowest, highest = list(map(min, seeds)), list(map(max, seeds))
+                axes.fill_between(concentrations, lowest, highest, color=_COLOURS[key], alpha=0.2)
             axes.set_xscale("log", base=2)
             axes.set_ylim(0, 103)
             axes.set_xlabel(f"concentration {panel['symbol']} of the marginal")

@@ -124,8 +124,9 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
         if isinstance(space, Sphere) != (run.row.model.space == "sphere"):
             print(f"{name}: left out, a map between a sphere and another space has no volume ratio", file=sys.stderr)
             continue
+        restored = restore(store, name)
         latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
-        volume = measure_volume(restore(store, name).h, latents, space)
+        volume = measure_volume(restored.h, latents, space)
         measured[label] = volume
         found.append({**_describe(run), **volume.summary()})
     if not found:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from identica.estimator import ContrastiveICA as ContrastiveICA
-    from identica.trust import consistency as consistency
-    from identica.trust import select as select
+    from identica.validation import consistency as consistency
+    from identica.validation import select as select
 
 __version__ = "0.1.0"
 
 __all__ = ["ContrastiveICA", "__version__", "consistency", "select"]
 
 # Imported when first asked for: they bring scikit-learn and torch along.
-_WHERE = {"ContrastiveICA": "identica.estimator", "consistency": "identica.trust", "select": "identica.trust"}
+_WHERE = {"ContrastiveICA": "identica.estimator", "consistency": "identica.validation", "select": "identica.validation"}
 
 
 def __getattr__(name: str) -> Any:

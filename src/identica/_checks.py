@@ -9,7 +9,17 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["InputError", "at_least_one", "choice", "columns", "finite", "not_negative", "positive", "seed"]
+__all__ = [
+    "InputError",
+    "at_least_one",
+    "choice",
+    "columns",
+    "finite",
+    "not_negative",
+    "positive",
+    "seed",
+    "suggestion",
+]
 
 
 _SEEDS = 2**63
@@ -52,9 +62,13 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     options = list(allowed)
     if value in options:
         return value
-    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"unknown {name} {value!r}: {hint}allowed: {', '.join(options)}")
+    raise InputError(f"unknown {name} {value!r}: {suggestion(value, options)}allowed: {', '.join(options)}")
+
+
+def suggestion(value: str, options: Iterable[str]) -> str:
+    """A question that names the option nearest to what was written, or nothing if none is near."""
+    near = difflib.get_close_matches(str(value), list(options), n=1, cutoff=0.4)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def columns(name: str, points: Tensor, dim: int) -> Tensor:

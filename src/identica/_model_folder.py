@@ -14,7 +14,7 @@ from torch import Generator, nn
 
 from identica._checks import InputError
 from identica._machine import versions
-from identica.encoders import MLP, Encoder, Standardisation, Whitening, make_backbone, make_head
+from identica.encoders import MLP, Encoder, Standardisation, Units, Whitening, make_backbone, make_head
 from identica.models import Model
 
 if TYPE_CHECKING:
@@ -22,10 +22,20 @@ if TYPE_CHECKING:
 
 __all__ = ["check_place", "load", "save"]
 
-_FORMAT = 1
+_FORMAT = 2
 _SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
 _OWN = "a module of the user's own"
-_FITTED = ("n_features_in_", "observation_shape_", "n_components_", "scale_", "n_steps_", "loss_curve_")
+_FITTED = (
+    "n_features_in_",
+    "observation_shape_",
+    "n_components_",
+    "scale_",
+    "n_steps_",
+    "n_pairs_",
+    "n_held_out_pairs_",
+    "validation_score_",
+    "loss_curve_",
+)
 
 
 def check_place(name: str, path: Path) -> None:
@@ -71,7 +81,7 @@ def load(kind: type[ContrastiveICA], path: Path, own: nn.Module | None) -> Contr
         estimator.observation_shape_ = tuple(estimator.observation_shape_)
         if fitted["feature_names_in_"] is not None:
             estimator.feature_names_in_ = np.array(fitted["feature_names_in_"], dtype=object)
-        estimator.model_ = Model(estimator.space, estimator.conditional)
+        estimator.model_ = Model.named(estimator.space, estimator.conditional, estimator.n_components_)
         estimator.encoder_ = _rebuild(estimator, content["network"], own)
     except (KeyError, TypeError) as error:
         raise InputError(f"{str(path / _SETTINGS)!r} is not a model of this kind: {error!r} does not fit") from None
@@ -86,7 +96,8 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None  # a generator that has moved on since
     names = getattr(estimator, "feature_names_in_", None)
-    backbone = estimator.encoder_.backbone
+    encoder = estimator.encoder_[0]
+    backbone = encoder.backbone
     return {
         "format": _FORMAT,
         "parameters": {name: _plain(value) for name, value in parameters.items()},
@@ -97,7 +108,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
         "conditional": estimator.conditional_,
         "identified_up_to": estimator.ambiguity_,
         "network": {
-            "front": type(estimator.encoder_.whitening).__name__,
+            "front": type(encoder.whitening).__name__,
             "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
             "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
         },
@@ -121,7 +132,7 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module | None) -> Encoder:
+def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module | None) -> nn.Sequential:
     """The network with weights yet to be read."""
     shape, dim = estimator.observation_shape_, estimator.n_components_
     channels = shape[0]
@@ -133,11 +144,13 @@ def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module 
     backbone = own or make_backbone(
         str(estimator.encoder), shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
     )
-    head = make_head(estimator.space, dim, normalised=True)
-    return Encoder(backbone, head, fronts[network["front"]]).eval().requires_grad_(False)
+    head = make_head(estimator.model_.space, normalised=True)
+    units = Units(torch.zeros(dim), torch.ones(dim))
+    encoder = Encoder(backbone, head, fronts[network["front"]])
+    return nn.Sequential(encoder, units).eval().requires_grad_(False)
 
 
-def _load_weights(encoder: Encoder, path: Path) -> None:
+def _load_weights(encoder: nn.Module, path: Path) -> None:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from identica import _checks
 from identica._checks import InputError
-from identica.processes import ArrayPairs, lagged_pairs
+from identica.sources import ArrayPairs, lagged_pairs
 
-__all__ = ["enough", "make_pairs", "observations"]
+__all__ = ["check_enough_pairs", "make_pairs", "observations"]
 
 _LEAST_PAIRS = 4
 _IMAGE_ENCODERS = ("conv", "resnet")
@@ -77,7 +77,7 @@ def make_pairs(values: Tensor, y: Any, X_pos: Any, pairs: Any, lag: int | None, 
     return ArrayPairs(torch.cat([values, positives]), np.arange(2 * count).reshape(2, count).T)
 
 
-def enough(source: ArrayPairs, dim: int) -> None:
+def check_enough_pairs(source: ArrayPairs, dim: int) -> None:
     """Refuse what cannot be learnt from: fewer pairs than factors, or partners that never differ."""
     least = max(_LEAST_PAIRS, dim + 1)
     if len(source) < least:

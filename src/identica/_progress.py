@@ -22,6 +22,8 @@ def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
+    from identica.metrics import symbol
+
     by_name = {run.name: run for run in runs}
     tasks = {}
     columns = (
@@ -36,11 +38,11 @@ def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
         def listen(progress: Progress) -> None:
             run = by_name[progress.name]
             if progress.name not in tasks:
-                tasks[progress.name] = bars.add_task(run.label, total=run.protocol.steps, news="")
-            scores = "  ".join(f"{name.upper()} {value:.1f}" for name, value in progress.scores.items())
+                tasks[progress.name] = bars.add_task(run.label, total=run.recipe.training.steps, news="")
+            scores = "  ".join(f"{symbol(name)} {value:.1f}" for name, value in progress.scores.items())
             news = f"loss {progress.loss:.3f}  {scores}"
             bars.update(tasks[progress.name], completed=progress.step, news=news)
-            if progress.step == run.protocol.steps:
+            if progress.step == run.recipe.training.steps:
                 bars.update(tasks[progress.name], description=f"{run.label} done")
 
         yield listen

@@ -45,23 +45,23 @@ def mean_log_partition(
     candidates: Tensor,
     *,
     temperature: float = 1.0,
-    floor: Tensor | None = None,
+    extra_logits: Tensor | None = None,
     excluded: tuple[int, ...] = (),
 ) -> Tensor:
-    """Mean over anchors i of log(exp(floor_i) + Σ_j exp(φ(u_i, c_j) / τ)), differentiable in all three tensors.
+    """Mean over anchors i of log(exp(extra_i) + Σ_j exp(φ(u_i, c_j) / τ)), differentiable in all three tensors.
 
     Args:
         kernel: The similarity φ; must be hashable.
         anchors: Points u, [B, d].
         candidates: Points c, [M, d].
         temperature: τ.
-        floor: Logits of one more term for each anchor, [B] (the positive, in Eq. 1); none if not given.
+        extra_logits: Logits of one more term for each anchor, [B] (the positive, in Eq. 1); none if not given.
         excluded: Offsets o of pairs (i, i + o) left out of the sum (an anchor itself, in in-batch negatives).
     """
-    if floor is None:
-        floor = anchors.new_full((anchors.shape[0],), -math.inf)
+    if extra_logits is None:
+        extra_logits = anchors.new_full((anchors.shape[0],), -math.inf)
     # Sums over many pairs need more digits than 16-bit codes have.
-    points = [value.float() if value.dtype in _SHORT else value for value in (anchors, candidates, floor)]
+    points = [value.float() if value.dtype in _SHORT else value for value in (anchors, candidates, extra_logits)]
     value: Tensor = _MeanLogPartition.apply(*points, kernel, temperature, excluded)  # type: ignore[no-untyped-call]
     return value
 
@@ -72,38 +72,38 @@ class _MeanLogPartition(torch.autograd.Function):
         ctx: Any,
         anchors: Tensor,
         candidates: Tensor,
-        floor: Tensor,
+        extra_logits: Tensor,
         kernel: PairwiseKernel,
         temperature: float,
         excluded: tuple[int, ...],
     ) -> Tensor:
-        anchors, candidates, floor = anchors.detach(), candidates.detach(), floor.detach()
+        anchors, candidates, extra_logits = anchors.detach(), candidates.detach(), extra_logits.detach()
         count, pairs = anchors.shape[0], anchors.shape[0] * candidates.shape[0]
         stages = _stages(kernel, pairs >= _COMPILE_FROM_PAIRS and _can_compile(anchors.device.type))
         transposed = candidates.T.contiguous()
         rows = max(_LEAST_ROWS, _BLOCK_ENTRIES // candidates.shape[0])
         total = anchors.new_zeros(())
         to_candidates = torch.zeros_like(transposed)
-        to_anchors, to_floor = torch.empty_like(anchors), torch.empty_like(floor)
+        to_anchors, to_extra = torch.empty_like(anchors), torch.empty_like(extra_logits)
         with torch.autocast(anchors.device.type, enabled=False):
             for start in range(0, count, rows):
                 part = slice(start, start + rows)
                 logits = stages.logits(anchors[part], transposed, 1 / temperature)
                 for offset in excluded:
                     logits.diagonal(start + offset).fill_(-math.inf)
-                log_partition, weights, to_floor[part] = stages.softmax(logits, floor[part])
+                log_partition, weights, to_extra[part] = stages.softmax(logits, extra_logits[part])
                 del logits
                 to_anchors[part], across = stages.pullback(anchors[part], transposed, weights, 1 / temperature)
                 to_candidates += across
                 total += log_partition.sum()
-        ctx.save_for_backward(to_anchors / count, to_candidates.T / count, to_floor / count)
+        ctx.save_for_backward(to_anchors / count, to_candidates.T / count, to_extra / count)
         return total / count
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        to_anchors, to_candidates, to_floor = ctx.saved_tensors
-        return upstream * to_anchors, upstream * to_candidates, upstream * to_floor, None, None, None
+        to_anchors, to_candidates, to_extra = ctx.saved_tensors
+        return upstream * to_anchors, upstream * to_candidates, upstream * to_extra, None, None, None
 
 
 class _Stages(NamedTuple):
@@ -156,13 +156,13 @@ def _fused(stage: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _softmax(logits: Tensor, floor: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Log-partition of each row with its floor, weights of the row's entries, weight of the floor."""
-    peak = torch.maximum(logits.amax(dim=1), floor)
+def _softmax(logits: Tensor, extra_logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-partition of each row with its extra term, weights of the row's entries, weight of that term."""
+    peak = torch.maximum(logits.amax(dim=1), extra_logits)
     exponentials = (logits - peak[:, None]).exp()
-    floor_exponential = (floor - peak).exp()
-    normaliser = exponentials.sum(dim=1) + floor_exponential
-    return peak + normaliser.log(), exponentials / normaliser[:, None], floor_exponential / normaliser
+    extra_exponential = (extra_logits - peak).exp()
+    normaliser = exponentials.sum(dim=1) + extra_exponential
+    return peak + normaliser.log(), exponentials / normaliser[:, None], extra_exponential / normaliser
 
 
 @functools.cache

@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from identica import _checks, _model_folder, _pairing
+from identica import _checks, _model_folder, _pairing, assembly
 from identica._checks import InputError
 from identica._progress import training_bar
-from identica.encoders import BACKBONES, Encoder, NormalisedHead, Scale
-from identica.evidence import bits_of_pairs, match_scale
-from identica.models import SPACES, Model
-from identica.processes import ArrayPairs
-from identica.protocols import Protocol, make_protocol
-from identica.training import Curve, resolve_device, train
+from identica.encoders import BACKBONES, encode
+from identica.information import bits_of_pairs
+from identica.laws import rounded
+from identica.learners import Contrastive, ContrastiveLearner
+from identica.models import Model
+from identica.recipes import Recipe
+from identica.sources import ArrayPairs
+from identica.spaces import NAMED_SPACES
+from identica.training import Curve, Schedule, resolve_device
 
 __all__ = ["ContrastiveICA"]
 
-_WHITENING_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 _CURVE_POINTS = 100
 _UNLIMITED = 10**9
-# Standardised codes have unit variance, those of a soft box unit width.
-_UNITS = {"sphere": 1.0, "box": 1.0, "unbounded": math.sqrt(12)}
 
 
 class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,8 +56,11 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         max_steps: Number of updates; by the recipe for the assumption if neither budget is given.
         max_seconds: Time for training; the result then depends on the speed of the machine.
         batch_size: Pairs in an update; 1024 for arrays and 256 for images if not given.
+        validation_fraction: Part of the pairs that is held out and scored, not fitted: drawn at random, or with `lag`
+            the last ones.
         device: `auto`, `cpu`, `cuda` or `mps`.
-        random_state: Seed of the weights and of the batches: a whole number makes fits repeatable.
+        random_state: Seed of the weights and of the batches: a whole number makes fits repeatable. The same number gives
+            the weights that `identica.experiments` gives for that seed.
         verbose: Show a progress bar with the time left.
 
     Attributes:
@@ -68,6 +69,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ambiguity_: Up to which map the theory identifies the factors.
         loss_curve_: Step and loss, at up to a hundred steps.
         n_steps_: Number of updates.
+        n_pairs_: Number of pairs that were fitted.
+        n_held_out_pairs_: Number of pairs that were held out.
+        validation_score_: Bits a pair on the pairs that were held out; None if there are none.
 
     Example:
         >>> import numpy as np
@@ -90,6 +94,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         max_steps: int | None = None,
         max_seconds: float | None = None,
         batch_size: int | None = None,
+        validation_fraction: float = 0.0,
         device: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -103,6 +108,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.max_steps = max_steps
         self.max_seconds = max_seconds
         self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -118,48 +124,22 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             pairs: Index pairs into X, [pairs, 2], so that a scaler in front of this estimator sees all observations.
             trials: With `lag`: a label for each row of X; pairs stay within a run of equal labels.
         """
-        model = self._check_parameters()
+        self._check_parameters()
         device = resolve_device(self.device)
         observations = _pairing.observations(self, X, reset=True)
-        source = _pairing.make_pairs(observations, y, X_pos, pairs, self.lag, trials)
-        dim = self._components(model, observations)
-        _pairing.enough(source, dim)
-        protocol = self._protocol(model, dim, source)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        streams = _streams(seed, device)
-        curve: Curve = []
-        schedule = replace(protocol.schedule, seconds=self.max_seconds)
-        with _surroundings(seed, one_thread=observations.ndim == 2), training_bar(schedule, self.verbose) as show:
-            encoder = protocol.encoder(
-                model.space,
-                dim,
-                _sample(observations, streams["front"]),
-                streams["weights"],
-                self.encoder,
-                self.pca_components,
-            ).to(device)
-
-            if isinstance(self.encoder, nn.Module):
-                _check_own(encoder, observations[:2].to(device), dim)
-
-            def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
-                curve.append({"step": step, "loss": loss})
-                show(step, loss)
-
-            train(
-                encoder,
-                protocol.task(model, source),
-                protocol.optimizers(encoder),
-                schedule,
-                generator=streams["batches"],
-                device=device,
-                report=report,
-            )
-            self.encoder_ = encoder.cpu().eval().requires_grad_(False)
-            self.model_, self.n_components_ = model, dim
-            self.n_steps_ = int(curve[-1]["step"]) if curve else 0
-            self.loss_curve_ = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-            self._settle(source, streams["front"])
+        every_pair = _pairing.make_pairs(observations, y, X_pos, pairs, self.lag, trials)
+        seed = self._seed()
+        source, held_out = every_pair.split(self.validation_fraction, in_order=self.lag is not None, seed=seed)
+        model = self._model(observations)
+        _pairing.check_enough_pairs(source, model.space.dim)
+        learner, curve = self._train(model, source, seed, device)
+        self.encoder_ = learner.cpu().reader.eval().requires_grad_(False)
+        self.model_, self.n_components_ = model, model.space.dim
+        self.scale_, self.n_pairs_ = float(learner.scale), len(source)
+        self.n_steps_ = int(curve[-1]["step"]) if curve else 0
+        self.loss_curve_ = curve[:: max(1, len(curve) // _CURVE_POINTS)]
+        self.n_held_out_pairs_ = len(every_pair) - len(source)
+        self.validation_score_ = None if held_out is None else self._bits(held_out)
         return self
 
     def transform(self, X: Any) -> NDArray[np.floating[Any]]:
@@ -167,7 +147,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_is_fitted(self)
         values = _pairing.observations(self, X, reset=False)
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        return _encode(self.encoder_, values, self.device).numpy().astype(dtype)
+        return encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
 
     def score(self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, trials: Any = None) -> float:
         """Bits that a code tells about its partner: log₂ M - InfoNCE on these pairs, the higher the better.
@@ -177,10 +157,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         values = _pairing.observations(self, X, reset=False)
-        source = _pairing.make_pairs(values, y, X_pos, pairs, self.lag, trials)
-        codes = _encode(self.encoder_, source.observations, self.device).float()
-        first, second = source.indices.unbind(dim=1)
-        return float(bits_of_pairs(self.model_.similarity, codes[first], codes[second], self.scale_).mean())
+        return self._bits(_pairing.make_pairs(values, y, X_pos, pairs, self.lag, trials))
 
     def save(self, path: str | Path) -> None:
         """Write a folder with the weights (`safetensors`) and everything else (JSON); no code, no pickle."""
@@ -199,9 +176,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
         """The number of updates that `fit` makes on X without a budget, or a part of it."""
-        model = self._check_parameters()
-        dim = self._components(model, _pairing.observations(copy.copy(self), X, reset=True))
-        return max(1, round(part * make_protocol("fast", model, dim).steps))
+        self._check_parameters()
+        model = self._model(_pairing.observations(copy.copy(self), X, reset=True))
+        return max(1, round(part * Contrastive(model).recipe("fast").training.steps))
 
     @property
     def ambiguity_(self) -> str:
@@ -213,12 +190,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def conditional_(self) -> str:
         """The fitted p(z~ | z), in units of the codes."""
         check_is_fitted(self)
-        name, width = self.conditional.partition("(")[0], 1 / self.scale_
-        if name == "vmf":
-            return f"vmf(kappa={self.scale_**2:.3g})"
-        if name == "gennorm":
-            return f"{self.conditional[:-1]}, scale={width:.3g})"
-        return f"normal(sigma={width / math.sqrt(2):.3g})" if name == "normal" else f"laplace(scale={width:.3g})"
+        return str(rounded(self.model_.similarity.law(self.scale_), 3))
 
     @property
     def _n_features_out(self) -> int:
@@ -229,10 +201,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _check_parameters(self) -> Model:
-        _checks.choice("space", self.space, SPACES)
-        if not isinstance(self.conditional, str):
-            raise InputError(f"conditional must be a name such as 'laplace', got {self.conditional!r}")
+    def _check_parameters(self) -> None:
+        _checks.choice("space", self.space, NAMED_SPACES)
+        Model.named(self.space, self.conditional, 2)
         if not isinstance(self.encoder, nn.Module):
             _checks.choice("encoder", self.encoder, BACKBONES)
         for name in ("n_components", "pca_components", "lag", "max_steps", "batch_size"):
@@ -242,9 +213,18 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             _checks.positive("max_seconds", self.max_seconds)
         if self.batch_size is not None and self.batch_size < 2:
             raise InputError(f"batch_size must be at least 2, got {self.batch_size}")
-        return Model(self.space, self.conditional)
+        if not 0 <= self.validation_fraction < 1:
+            raise InputError(f"validation_fraction must be from 0 to below 1, got {self.validation_fraction!r}")
 
-    def _components(self, model: Model, observations: Tensor) -> int:
+    def _seed(self) -> int:
+        """The random state itself if it is a whole number, so that experiments and fits share their seeds."""
+        whole = _whole(self.random_state)
+        if isinstance(whole, int) and not isinstance(whole, bool):
+            return _checks.seed("random_state", whole)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _model(self, observations: Tensor) -> Model:
+        """The assumption, with its number of components."""
         features = math.prod(observations.shape[1:])
         if self.n_components is None and observations.ndim > 2:
             raise InputError("n_components must be given for images: the number of factors to look for")
@@ -258,85 +238,54 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 f"pca_components must be from the number of components {dim} to the number of features {features}, "
                 f"got {self.pca_components}"
             )
-        if model.space == "sphere" and dim < 2:
+        if self.space == "sphere" and dim < 2:
             raise InputError(f"n_components must be at least 2 on a sphere, got {dim}")
-        return dim
+        return Model.named(self.space, self.conditional, dim)
 
-    def _protocol(self, model: Model, dim: int, source: ArrayPairs) -> Protocol:
-        protocol = make_protocol("fast", model, dim)
-        steps = self.max_steps or (protocol.steps if self.max_seconds is None else _UNLIMITED)
-        images = source.observations.ndim > 2
-        batch_size = int(self.batch_size or (256 if images else protocol.batch_size))
-        return replace(protocol, steps=int(steps), batch_size=max(2, min(batch_size, len(source))))
+    def _recipe(self, model: Model, source: ArrayPairs) -> Recipe:
+        """The fast recipe, with what the user chose instead."""
+        recipe = Contrastive(model).recipe("fast")
+        steps = self.max_steps or (recipe.training.steps if self.max_seconds is None else _UNLIMITED)
+        images = len(source.shape) > 1
+        batch_size = int(self.batch_size or (256 if images else recipe.training.batch_size))
+        # Small networks train best on one thread, convolutions on all.
+        training = replace(
+            recipe.training,
+            steps=int(steps),
+            batch_size=max(2, min(batch_size, len(source))),
+            threads=0 if images else recipe.training.threads,
+        )
+        named = self.encoder if isinstance(self.encoder, str) else "mlp"
+        encoder = replace(recipe.encoder, network=named, directions=_whole(self.pca_components))
+        return replace(recipe, training=training, encoder=encoder)
 
-    def _settle(self, source: ArrayPairs, generator: Generator) -> None:
-        """Fix the units of the codes, and match the width of the conditional to the pairs in these units."""
-        encoder = self.encoder_
-        if isinstance(encoder.head, NormalisedHead):
-            raw = nn.Sequential(encoder.whitening, encoder.backbone)
-            encoder.head.settle(_encode(raw, _sample(source.observations, generator), self.device))
-            if self.space == "box":
-                encoder.head.mean.sub_(encoder.head.width / 2)  # from [-1/2, 1/2] to [0, 1]
-        for scale in (module for module in encoder.head.modules() if isinstance(module, Scale)):
-            scale.set(_UNITS[self.space])
-        chosen = torch.randperm(len(source), generator=generator)[:_CALIBRATION_PAIRS]
-        first, second = (_encode(encoder, half, self.device) for half in source.at(chosen))
-        self.scale_ = match_scale(self.model_.similarity, first, second)
+    def _train(self, model: Model, source: ArrayPairs, seed: int, device: str) -> tuple[ContrastiveLearner, Curve]:
+        recipe = self._recipe(model, source)
+        curve: Curve = []
+        with training_bar(Schedule(recipe.training.steps, seconds=self.max_seconds), self.verbose) as show:
 
+            def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
+                curve.append({"step": step, "loss": loss})
+                show(step, loss)
 
-def _check_own(encoder: Encoder, observations: Tensor, dim: int) -> None:
-    """Refuse a network of the user's own that does not fit the observations or the number of components."""
-    raw = nn.Sequential(encoder.whitening, encoder.backbone).eval()
-    shape = list(observations.shape[1:])
-    try:
-        with torch.no_grad():
-            outputs = raw(observations)
-    except RuntimeError as error:
-        raise InputError(f"encoder cannot take observations of shape {shape}: {str(error).splitlines()[0]}") from None
-    if tuple(outputs.shape) != (len(observations), dim):
-        raise InputError(f"encoder must give n_components = {dim} outputs, got shape {list(outputs.shape[1:])}")
+            found = assembly.fit(
+                Contrastive(model),
+                recipe,
+                source,
+                seed,
+                device=device,
+                network=self.encoder if isinstance(self.encoder, nn.Module) else None,
+                max_seconds=self.max_seconds,
+                report=report,
+            )
+        assert isinstance(found.learner, ContrastiveLearner)
+        return found.learner, curve
 
-
-def _encode(network: nn.Module, values: Tensor, device: str) -> Tensor:
-    """Outputs in batches; on the CPU in double precision: a row's code must not depend on the rows beside it."""
-    where = resolve_device(device)
-    precision = torch.float64 if where == "cpu" else torch.float32
-    module = copy.deepcopy(network).to(where, precision)
-    size = 4096 if values.ndim == 2 else 256
-    with torch.no_grad():
-        pieces = [
-            module(piece.to(where, precision if piece.is_floating_point() else None)).cpu().double()
-            for piece in torch.split(values, size)
-        ]
-    return torch.cat(pieces)
-
-
-def _sample(observations: Tensor, generator: Generator) -> Tensor:
-    return observations[torch.randperm(len(observations), generator=generator)[:_WHITENING_SAMPLES]]
-
-
-def _streams(seed: int, device: str) -> dict[str, Generator]:
-    """Independent randomness for each purpose."""
-    seeds = np.random.SeedSequence(seed).generate_state(3)
-    return {
-        "front": Generator().manual_seed(int(seeds[0])),
-        "weights": Generator().manual_seed(int(seeds[1])),
-        "batches": Generator(device).manual_seed(int(seeds[2])),
-    }
-
-
-@contextmanager
-def _surroundings(seed: int, *, one_thread: bool) -> Iterator[None]:
-    """Leave the caller's random state and threads as they were; small networks train best on one thread."""
-    threads = torch.get_num_threads()
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        torch.manual_seed(seed)  # for modules of the user's own that draw, such as dropout
-        try:
-            if one_thread:
-                torch.set_num_threads(1)
-            yield
-        finally:
-            torch.set_num_threads(threads)
+    def _bits(self, source: ArrayPairs) -> float:
+        """Mean bits a pair."""
+        codes = encode(self.encoder_, source.observations, resolve_device(self.device)).float()
+        first, second = source.indices.unbind(dim=1)
+        return float(bits_of_pairs(self.model_.similarity, codes[first], codes[second], self.scale_).mean())
 
 
 def _whole(value: Any) -> Any:

@@ -8,15 +8,20 @@ from typing import Literal, final
 
 from identica import _checks
 from identica._checks import InputError
-from identica.objectives import DotProduct, PowerDistance, Similarity
+from identica.similarities import DotProduct, PowerDistance, Similarity
+from identica.spaces import NAMED_SPACES, Space, Sphere, parse_space
 
-__all__ = ["SPACES", "Ambiguity", "Model", "with_article"]
-
-SPACES = ("sphere", "box", "unbounded")
-"""Names of the spaces that can be assumed, the most restrictive first."""
+__all__ = ["CONDITIONALS", "Ambiguity", "Model"]
 
 Ambiguity = Literal["rotation", "affine map", "permutation"]
 """The kind of map that the theory leaves open between factors and codes."""
+
+CONDITIONALS: dict[str, Similarity] = {
+    "vmf": DotProduct(),
+    "laplace": PowerDistance(1.0),
+    "normal": PowerDistance(2.0),
+}
+"""Families of conditionals by name, each with the similarity that fits it; `gennorm(beta=…)` is any other exponent."""
 
 
 @final
@@ -25,17 +30,23 @@ class Model:
     """What the encoder assumes: the space of its codes and the family of q(z~ | z).
 
     Args:
-        space: `sphere`, `box` or `unbounded`.
+        space: Of the codes.
         conditional: `vmf`, `laplace`, `normal` or `gennorm(beta=…)`; its scale is learnt, never given.
     """
 
-    space: str
+    space: Space
     conditional: str
 
     def __post_init__(self) -> None:
-        _checks.choice("model space", self.space, SPACES)
-        if isinstance(self.similarity, DotProduct) and self.space != "sphere":
-            raise InputError(f"the vmf model needs the sphere as model space, got {self.space!r}")
+        if isinstance(self.similarity, DotProduct) and not isinstance(self.space, Sphere):
+            raise InputError(f"the vmf model needs the sphere as model space, got {self.space.name!r}")
+
+    @classmethod
+    def named(cls, space: str, conditional: str, dim: int) -> Model:
+        """The model of `dim` codes that a user names: `sphere`, `box` or `unbounded`, and a conditional."""
+        if not isinstance(conditional, str):
+            raise InputError(f"conditional must be a name such as 'laplace', got {conditional!r}")
+        return cls(parse_space(_checks.choice("model space", space, NAMED_SPACES), dim), conditional)
 
     @property
     def similarity(self) -> Similarity:
@@ -43,25 +54,15 @@ class Model:
         match = re.fullmatch(r"gennorm\(beta=([\d.]+)\)", self.conditional.replace(" ", ""))
         if match is not None:
             return PowerDistance(float(match[1]))
-        families: dict[str, Similarity] = {
-            "vmf": DotProduct(),
-            "laplace": PowerDistance(1.0),
-            "normal": PowerDistance(2.0),
-        }
-        return families[_checks.choice("model conditional", self.conditional, [*families, "gennorm(beta=3)"])]
+        return CONDITIONALS[_checks.choice("model conditional", self.conditional, [*CONDITIONALS, "gennorm(beta=3)"])]
 
     @property
     def ambiguity(self) -> Ambiguity:
         """What the theory leaves open: codes are the factors up to a map of this kind (and scales, signs, shifts)."""
-        if self.space == "sphere":
+        if isinstance(self.space, Sphere):
             return "rotation"
-        unaligned = self.space == "unbounded" and self.similarity == PowerDistance(2.0)
+        unaligned = self.space.log_volume == float("inf") and self.similarity == PowerDistance(2.0)
         return "affine map" if unaligned else "permutation"
 
     def __str__(self) -> str:
-        return f"{self.space}, {self.conditional}"
-
-
-def with_article(ambiguity: str) -> str:
-    """A rotation, an affine map, a permutation: as it stands in a sentence."""
-    return f"{'an' if ambiguity.startswith('a') else 'a'} {ambiguity}"
+        return f"{self.space.name}, {self.conditional}"

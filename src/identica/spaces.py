@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import torch
 from torch import Generator, Tensor
@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from identica import _checks
 from identica._checks import InputError
 
-__all__ = ["Box", "Noise", "Product", "Real", "Space", "Sphere", "parse_space"]
+__all__ = ["NAMED_SPACES", "Box", "Noise", "Product", "Real", "Space", "Sphere", "parse_space"]
 
 Noise = Callable[[tuple[int, ...]], Tensor]
 """Draws independent noise of the asked shape."""
@@ -23,9 +23,17 @@ _MAX_REDRAWS = 10_000
 
 
 class Space(ABC):
-    """A set of points with `dim` coordinates."""
+    """A set of points with `dim` coordinates.
+
+    Attributes:
+        dim: Number of coordinates.
+        name: What users and tables call spaces of this kind.
+        place: The same as a place in a sentence.
+    """
 
     dim: int
+    name: ClassVar[str]
+    place: ClassVar[str]
 
     @property
     @abstractmethod
@@ -70,6 +78,9 @@ class Space(ABC):
 class Real(Space):
     """All of R^dim. Noise is added and nothing else happens."""
 
+    name: ClassVar[str] = "unbounded"
+    place: ClassVar[str] = "unbounded space"
+
     dim: int
 
     def __post_init__(self) -> None:
@@ -106,6 +117,9 @@ class Real(Space):
 @dataclass(frozen=True)
 class Sphere(Space):
     """Unit sphere {z in R^dim: ‖z‖ = 1}. Noise is added in R^dim and the sum is projected back."""
+
+    name: ClassVar[str] = "sphere"
+    place: ClassVar[str] = "a sphere"
 
     dim: int
     tolerance: float = 1e-4
@@ -153,6 +167,9 @@ class Box(Space):
         low: Lower bound, one for all coordinates or one each.
         high: Upper bound, likewise.
     """
+
+    name: ClassVar[str] = "box"
+    place: ClassVar[str] = "a box"
 
     dim: int
     low: float | tuple[float, ...] = 0.0
@@ -228,6 +245,9 @@ class Box(Space):
 class Product(Space):
     """Cartesian product of spaces; each owns a slice of the coordinates."""
 
+    name: ClassVar[str] = "product"
+    place: ClassVar[str] = "a product of spaces"
+
     parts: tuple[Space, ...]
 
     def __post_init__(self) -> None:
@@ -276,7 +296,10 @@ class Product(Space):
         return torch.cat([part.uniform(count, generator) for part in self.parts], dim=-1)
 
 
+NAMED_SPACES: dict[str, type[Sphere] | type[Box] | type[Real]] = {space.name: space for space in (Sphere, Box, Real)}
+"""The spaces that a user can name, the most restrictive first."""
+
+
 def parse_space(name: str, dim: int) -> Space:
     """The space a user names: `sphere`, `box` ([0, 1]^dim) or `unbounded`."""
-    spaces: dict[str, type[Sphere] | type[Box] | type[Real]] = {"sphere": Sphere, "box": Box, "unbounded": Real}
-    return spaces[_checks.choice("space", name, spaces)](dim)
+    return NAMED_SPACES[_checks.choice("space", name, NAMED_SPACES)](dim)

@@ -13,7 +13,7 @@ from identica._checks import InputError
 if TYPE_CHECKING:
     from identica.experiments import RunStore
 
-__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "AsJson", "Device", "app", "existing_store"]
+__all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "AsJson", "app", "existing_store"]
 
 BAD_INPUT, INTERRUPTED, FAILED = 2, 130, 1
 
@@ -25,7 +25,6 @@ app = typer.Typer(
 )
 """The application that all commands belong to."""
 
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on stdout, one object a line, and nothing else.")]
 
 

@@ -6,30 +6,22 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from identica._checks import InputError
-from identica.cli._app import AsJson, Device, app, existing_store
-from identica.cli._runs import (
-    Out,
-    ProtocolName,
-    Seed,
-    Seeds,
-    Steps,
-    Workers,
-    chosen_seeds,
-    collect,
-    plan_rows,
-)
+from identica.cli._app import AsJson, app, existing_store
+from identica.cli._options import Out, ProtocolName, RunOptions, Steps, takes
+from identica.cli._runs import chosen_seeds, collect
 
 if TYPE_CHECKING:
-    from identica.experiments import Row, Run
-    from identica.experiments.store import Record, RunStore
+    from identica.experiments import Row, Run, RunStore
+    from identica.experiments.store import Record
 
 __all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
 
+Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
 WithReport = Annotated[
     bool, typer.Option("--report", help="Write report.html, a page to show, into each run's folder.")
@@ -40,82 +32,102 @@ WithReport = Annotated[
 def rows(as_json: AsJson = False) -> None:
     """List the experiments of the paper's tables."""
     from identica.experiments import ROWS
+    from identica.metrics import symbol
 
     for row in ROWS.values():
-        described = _describe(row)
         if as_json:
-            print(json.dumps(described))
+            print(json.dumps(_describe(row)))
         else:
             theory = "matches the theory" if row.matches_theory else ""
-            score = f"{described['metric'].upper()} {described['unsupervised'][0]:.2f}"
-            print(f"{row.id}  {row.process:<62} {described['model']:<28} {score:<11} {theory}".rstrip())
+            reference = row.reference("unsupervised")
+            score = "" if reference is None else f"{symbol(row.score)} {reference.mean:.2f}"
+            print(f"{row.id}  {row.source!s:<62} {row.learner!s:<28} {score:<11} {theory}".rstrip())
 
 
 @app.command()
+@takes(RunOptions)
 def reproduce(
+    options: RunOptions,
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ROW…", help="Rows, as `identica rows` names them.")
     ] = None,
     table: Annotated[list[str] | None, typer.Option("--table", help="All rows of table 1, 2 or workshop1.")] = None,
-    seeds: Seeds = None,
     seed: Seed = None,
     protocol: ProtocolName = "fast",
-    steps: Steps = None,
     supervised: WithSupervised = False,
-    workers: Workers = None,
-    device: Device = "auto",
-    out: Out = Path("runs"),
     report: WithReport = False,
-    as_json: AsJson = False,
 ) -> None:
     """Train rows of the paper's tables and store their scores."""
-    from identica.experiments import find_rows, rows_of_table
+    from identica.experiments import find_rows, plan, rows_of_table
 
     chosen = find_rows(ids or []) + [row for name in table or [] for row in rows_of_table(name)]
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
-    plan = plan_rows(list(dict.fromkeys(chosen)), chosen_seeds(seeds, seed), protocol, steps, supervised)
-    _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
+    seeds = chosen_seeds(options.seeds, seed)
+    runs = plan(list(dict.fromkeys(chosen)), seeds, protocol, steps=options.steps, supervised=supervised)
+    _compute(runs, options, report)
 
 
 @app.command()
+@takes(RunOptions)
 def run(
     conditional: Annotated[str, typer.Option(help="p(z~|z), such as 'laplace(scale=0.1)' or 'vmf(kappa=10)'.")],
     model_conditional: Annotated[str, typer.Option(help="vmf, laplace, normal or 'gennorm(beta=4)'.")],
+    options: RunOptions,
     space: Annotated[str, typer.Option(help="Space of the latents: sphere, box or unbounded.")] = "box",
     marginal: Annotated[str, typer.Option(help="p(z), such as uniform or 'normal(sigma=1)'.")] = "uniform",
     model_space: Annotated[str, typer.Option(help="Space of the codes: sphere, box or unbounded.")] = "box",
     dim: Annotated[int, typer.Option(help="Number of latents.")] = 10,
     observed: Annotated[int | None, typer.Option(help="Number of observed coordinates.")] = None,
-    metric: Annotated[Literal["r2", "mcc"], typer.Option(help="The score that tables show.")] = "mcc",
-    seeds: Seeds = None,
+    mixing: Annotated[
+        str, typer.Option(help="g, such as 'layers(layers=5)', 'layers(activation=softplus)' or 'layers(bias=0.3)'.")
+    ] = "layers()",
+    widths: Annotated[
+        str | None, typer.Option(help="Hidden widths of the encoder, such as 128,128,128; default: the protocol's.")
+    ] = None,
+    shuffle_pairs: Annotated[
+        bool, typer.Option("--shuffle-pairs", help="Give each anchor the partner of another one, as a control.")
+    ] = False,
     seed: Seed = None,
     protocol: ProtocolName = "fast",
-    steps: Steps = None,
     supervised: WithSupervised = False,
-    workers: Workers = None,
-    device: Device = "auto",
-    out: Out = Path("runs"),
     report: WithReport = False,
-    as_json: AsJson = False,
 ) -> None:
-    """Train a synthetic experiment of your own: any space, law and model."""
-    from identica.experiments import Row
+    """Train a synthetic experiment of your own: any space, law, mixing and model."""
+    from identica.experiments import Row, plan
     from identica.laws import parse_law
+    from identica.learners import Contrastive
     from identica.models import Model
+    from identica.sources import Synthetic, parse_mixing
     from identica.spaces import parse_space
 
-    row = Row(
-        "own",
+    source = Synthetic(
         parse_space(space, dim),
         parse_law(conditional),
-        Model(model_space, model_conditional),
-        metric=metric,
-        marginal=parse_law(marginal),
-        observed=observed,
+        parse_law(marginal),
+        observed,
+        parse_mixing(mixing),
+        shuffle_pairs,
     )
-    plan = plan_rows([row], chosen_seeds(seeds, seed), protocol, steps, supervised)
-    _compute(plan, out, workers=workers, device=device, report=report, as_json=as_json)
+    row = Row("own", source, Contrastive(Model.named(model_space, model_conditional, dim)))
+    seeds = chosen_seeds(options.seeds, seed)
+    runs = plan([row], seeds, protocol, steps=options.steps, supervised=supervised)
+    if widths is not None:
+        runs = [_with_widths(one, widths) for one in runs]
+    _compute(runs, options, report)
+
+
+def _with_widths(run: Run, text: str) -> Run:
+    """The same run with other hidden layers."""
+    from dataclasses import replace
+
+    try:
+        widths = tuple(int(width) for width in text.split(","))
+    except ValueError:
+        raise InputError(f"--widths must be whole numbers such as 128,128, got {text!r}") from None
+    name = f"{run.recipe.name}-{'x'.join(map(str, widths))}"
+    encoder = replace(run.recipe.encoder, widths=widths)
+    return replace(run, recipe=replace(run.recipe, name=name, encoder=encoder))
 
 
 @app.command()
@@ -146,7 +158,7 @@ def demo(
     out: Out = Path("demo"),
 ) -> None:
     """Watch the claim come true: recover ten factors from pairs of their mixtures alone."""
-    from identica.experiments import ROWS, RunStore
+    from identica.experiments import ROWS, RunStore, plan
 
     row = ROWS["t2-01"]
     print(
@@ -154,34 +166,29 @@ def demo(
         "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
         flush=True,
     )
-    plan = plan_rows([row], [seed], "fast", steps, supervised=True)
-    store, records = RunStore(out), collect(plan, out, workers=None, device="auto")
-    contrastive, baseline = records[plan[0].name], records[plan[1].name]
-    text = _demo_text(row, contrastive, baseline)
-    print(text)
-    page, picture = _demo_report(plan[0], store, out)
+    runs = plan([row], [seed], steps=steps, supervised=True)
+    store, records = RunStore(out), collect(runs, RunOptions(out=out))
+    contrastive, baseline = (records[one.name] for one in runs)
+    print(_demo_text(row, contrastive, baseline))
+    page, picture = _demo_report(runs[0], store, out)
     print(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
 
 
 def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
-    assert row.identity is not None
-    assert row.supervised is not None
-    assert row.unsupervised is not None
+    def values(record: Record, key: str = "value") -> tuple[float, float]:
+        return record["scores"]["mcc"][key], record["scores"]["r2"][key]
+
+    identity = contrastive["identity"]["mcc"], contrastive["identity"]["r2"]
     lines = [
-        (
-            "identity (the mixtures themselves)",
-            row.identity.mean,
-            contrastive["identity_r2"],
-            contrastive["identity_mcc"],
-        ),
-        ("supervised (an upper bound)", row.supervised.mean, baseline["r2"], baseline["mcc"]),
-        ("unsupervised (contrastive)", row.unsupervised.mean, contrastive["r2"], contrastive["mcc"]),
-        ("chance (random codes)", None, contrastive["r2_chance"], contrastive["mcc_chance"]),
+        ("identity (the mixtures themselves)", row.reference("identity"), identity),
+        ("supervised (an upper bound)", row.reference("supervised"), values(baseline)),
+        ("unsupervised (contrastive)", row.reference("unsupervised"), values(contrastive)),
+        ("chance (random codes)", None, values(contrastive, "chance")),
     ]
     header = f"{'score in percent':<36}{'MCC, paper':>12}{'MCC, here':>12}{'R², here':>12}"
     body = [
-        f"{name:<36}{'–' if paper is None else format(paper, '.2f'):>12}{matched:>12.2f}{linear:>12.2f}"
-        for name, paper, linear, matched in lines
+        f"{name:<36}{'–' if paper is None else format(paper.mean, '.2f'):>12}{matched:>12.2f}{linear:>12.2f}"
+        for name, paper, (matched, linear) in lines
     ]
     return "\n".join([header, *body, f"trained without labels in {contrastive['seconds']:.0f} s"])
 
@@ -189,9 +196,9 @@ def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
 def _demo_report(run: Run, store: RunStore, out: Path) -> tuple[Path, Path]:
     from identica.report import plot_factors
 
-    arrays = store.codes(run.name)
+    arrays = store.arrays(run.name)
     picture = out / "factors.png"
-    plot_factors(arrays["latents"], arrays["codes"], picture, "recovered against true factors")
+    plot_factors(arrays["factors"], arrays["codes"], picture, "recovered against true factors")
     return _write_report(run.name, store, out / "report.html"), picture
 
 
@@ -200,35 +207,33 @@ def _write_report(name: str, store: RunStore, path: Path) -> Path:
 
     record = store.load(name)
     assert record is not None
-    write_page(report_of_run(record, store.codes(name)), path)
+    write_page(report_of_run(record, store.arrays(name)), path)
     return path
 
 
 def _describe(row: Row) -> dict[str, Any]:
     return {
         "row": row.id,
-        "process": row.process,
-        "model": f"{row.model.space}, {row.model.conditional}",
-        "metric": row.metric,
+        "source": str(row.source),
+        "learner": str(row.learner),
+        "scores": row.scores,
         "matches_theory": row.matches_theory,
-        "identity": row.identity,
-        "supervised": row.supervised,
-        "unsupervised": row.unsupervised,
+        **{subject: row.reference(subject) for subject in ("identity", "supervised", "unsupervised")},
     }
 
 
-def _compute(plan: Sequence[Run], out: Path, *, workers: int | None, device: str, report: bool, as_json: bool) -> None:
+def _compute(runs: Sequence[Run], options: RunOptions, report: bool) -> None:
     from identica.experiments import RunStore
     from identica.report import make_table
 
     def show(record: Record) -> None:
-        if as_json:
+        if options.as_json:
             print(json.dumps(record), flush=True)
 
-    records = collect(plan, out, workers=workers, device=device, show=show)
+    records, store = collect(runs, options, show), RunStore(options.out)
     for name in records if report else ():
-        page = _write_report(name, RunStore(out), RunStore(out).root / name / "report.html")
+        page = _write_report(name, store, store.root / name / "report.html")
         print(f"report: {page}", file=sys.stderr)
-    if not as_json and any(record["kind"] == "unsupervised" for record in records.values()):
+    if not options.as_json and any(record["kind"] == "unsupervised" for record in records.values()):
         print(make_table(records.values()))
-        print(f"\n{len(records)} records in {RunStore(out).root}; `identica table {out}` shows all of them")
+        print(f"\n{len(records)} records in {store.root}; `identica table {options.out}` shows all of them")

@@ -14,11 +14,14 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import AsJson, Device, app, existing_store
-from identica.cli._runs import Out, Seeds, Steps, Workers, chosen_seeds, collect, plan_rows
+from identica.cli._app import AsJson, app, existing_store
+from identica.cli._options import RunOptions, takes
+from identica.cli._runs import chosen_seeds, collect
 
 if TYPE_CHECKING:
     from identica.experiments import Run, RunStore
+    from identica.models import Model
+    from identica.sources import Synthetic
 
 __all__ = ["maps", "theorem1", "theorem6", "uniformity", "volumes"]
 
@@ -81,15 +84,16 @@ def theorem1(
 def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
     """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
     from identica.report import plot_similarities
-    from identica.theory import explain, matched_slope, similarities
+    from identica.theory import explain, similarities
 
     _check_picture(picture)
     store = existing_store(folder)
     found, pairs, slopes = [], {}, {}
     for name, label, run in _contrastive(store):
-        arrays, model = store.codes(name), run.row.model
-        explained = explain(arrays["latents"], arrays["codes"], model.similarity)
-        matched = matched_slope(model.similarity, run.row.conditional)
+        arrays, model = store.arrays(name), _model(run)
+        explained = explain(arrays["factors"], arrays["codes"], model.similarity)
+        conditional = _source(run).conditional
+        matched = None if conditional is None else model.similarity.matched_slope(conditional)
         found.append(
             {
                 **_describe(run),
@@ -99,7 +103,7 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
             }
         )
         title = f"{label}: {model}"
-        pairs[title] = similarities(arrays["latents"], arrays["codes"], model.similarity)
+        pairs[title] = similarities(arrays["factors"], arrays["codes"], model.similarity)
         slopes[title] = matched
     if picture is not None:
         plot_similarities(pairs, slopes, picture)
@@ -120,12 +124,12 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
     store = existing_store(folder)
     found, measured = [], {}
     for name, label, run in _contrastive(store):
-        space = run.row.space
-        if isinstance(space, Sphere) != (run.row.model.space == "sphere"):
+        space = _source(run).space
+        if isinstance(space, Sphere) != isinstance(_model(run).space, Sphere):
             print(f"{name}: left out, a map between a sphere and another space has no volume ratio", file=sys.stderr)
             continue
         restored = restore(store, name)
-        latents = torch.from_numpy(store.codes(name)["latents"][:_VOLUME_SAMPLES])
+        latents = torch.from_numpy(store.arrays(name)["factors"][:_VOLUME_SAMPLES])
         volume = measure_volume(restored.h, latents, space)
         measured[label] = volume
         found.append({**_describe(run), **volume.summary()})
@@ -137,36 +141,30 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
 
 
 @theory.command()
-def theorem6(
-    seeds: Seeds = None,
-    steps: Steps = None,
-    workers: Workers = None,
-    device: Device = "auto",
-    out: Out = Path("runs"),
-    as_json: AsJson = False,
-) -> None:
+@takes(RunOptions)
+def theorem6(options: RunOptions) -> None:
     """Without bounds, α = 2 leaves a rotation open; α = 1 and α = 3 do not (Theorem 6): R² against MCC."""
-    from identica.experiments import RunStore, find_rows
+    from identica.experiments import RunStore, find_rows, plan
     from identica.theory import explain
 
-    plan = plan_rows(find_rows(_WITHOUT_BOUNDS), chosen_seeds(seeds), "fast", steps, supervised=False)
-    records, store = collect(plan, out, workers=workers, device=device), RunStore(out)
+    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.steps)
+    records, store = collect(runs, options), RunStore(options.out)
     found = []
-    for run in plan:
-        arrays = store.codes(run.name)
-        explained = explain(arrays["latents"], arrays["codes"], run.row.model.similarity)
+    for run in runs:
+        arrays, scores = store.arrays(run.name), records[run.name]["scores"]
+        explained = explain(arrays["factors"], arrays["codes"], _model(run).similarity).summary()
         found.append(
             {
-                "α": _WITHOUT_BOUNDS[run.row.id],
-                "row": run.row.id,
+                "α": _WITHOUT_BOUNDS[run.title],
+                "row": run.title,
                 "seed": run.seed,
-                "R²": round(records[run.name]["r2"], 2),
-                "MCC": round(records[run.name]["mcc"], 2),
-                "orthogonal": explained.summary()["orthogonal"],
-                "permutation": explained.summary()["permutation"],
+                "R²": round(scores["r2"]["value"], 2),
+                "MCC": round(scores["mcc"]["value"], 2),
+                "orthogonal": explained["orthogonal"],
+                "permutation": explained["permutation"],
             }
         )
-    _show(found, as_json)
+    _show(found, options.as_json)
 
 
 @theory.command()
@@ -178,11 +176,11 @@ def uniformity(
 ) -> None:
     """What each half of InfoNCE is for (Appendix A.5): take one away, and see which volumes h keeps."""
     from identica.report import plot_volumes
-    from identica.theory import take_halves_away
+    from identica.theory import train_with_parts_of_loss
 
     _checks.at_least_one("--steps", steps)
     _check_picture(picture)
-    found = take_halves_away(steps=steps, seed=seed)
+    found = train_with_parts_of_loss(steps=steps, seed=seed)
     if picture is not None:
         plot_volumes({kept.loss: kept.volume for kept in found}, picture)
     _show([kept.summary() for kept in found], as_json)
@@ -205,18 +203,39 @@ class _Stored(NamedTuple):
 
 def _contrastive(store: RunStore) -> list[_Stored]:
     """All runs without labels. Labels are rows and seeds, or full names where others share these."""
+    from dataclasses import replace
+
+    from identica.experiments import rows_of_record
     from identica.experiments.restore import run_of
 
-    records = {name: store.load(name) for name in store.names()}
-    runs = {name: run_of(record) for name, record in records.items() if record and record["kind"] == "unsupervised"}
+    runs = {}
+    for name in store.names():
+        record = store.load(name)
+        if record is not None and record["kind"] == "unsupervised":
+            rows = ", ".join(row.id for row in rows_of_record(record))
+            runs[name] = replace(run_of(record), title=rows or "own")
     if not runs:
         raise InputError(f"DIR must hold finished contrastive runs, but there are none in {str(store.root)!r}")
     count = Counter(run.label for run in runs.values())
     return [_Stored(name, run.label if count[run.label] == 1 else name, run) for name, run in runs.items()]
 
 
+def _model(run: Run) -> Model:
+    from identica.learners import Contrastive
+
+    assert isinstance(run.learner, Contrastive)
+    return run.learner.model
+
+
+def _source(run: Run) -> Synthetic:
+    from identica.sources import Synthetic
+
+    assert isinstance(run.source, Synthetic)
+    return run.source
+
+
 def _describe(run: Run) -> dict[str, Any]:
-    return {"row": run.row.id, "seed": run.seed, "process": run.row.process, "model": str(run.row.model)}
+    return {"row": run.title, "seed": run.seed, "process": str(run.source), "model": str(run.learner)}
 
 
 def _show(lines: Sequence[dict[str, Any]], as_json: bool) -> None:

@@ -4,9 +4,11 @@ from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import BACKBONES, make_backbone
 from identica.encoders.convnet import ConvNet
 from identica.encoders.encoder import Encoder
-from identica.encoders.heads import BoxHead, NormalisedHead, RealHead, Scale, SphereHead, make_head
+from identica.encoders.encoding import encode, rows_at_once
+from identica.encoders.heads import BoxHead, Head, NormalisedHead, RealHead, Scale, SphereHead, Units, make_head
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
+from identica.encoders.settings import EncoderSettings, Front, make_encoder
 from identica.encoders.whitening import Standardisation, Whitening
 
 __all__ = [
@@ -15,6 +17,9 @@ __all__ = [
     "BoxHead",
     "ConvNet",
     "Encoder",
+    "EncoderSettings",
+    "Front",
+    "Head",
     "Initialisation",
     "NormalisedHead",
     "RealHead",
@@ -22,7 +27,11 @@ __all__ = [
     "Scale",
     "SphereHead",
     "Standardisation",
+    "Units",
     "Whitening",
+    "encode",
     "make_backbone",
+    "make_encoder",
     "make_head",
+    "rows_at_once",
 ]

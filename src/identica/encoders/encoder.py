@@ -6,6 +6,7 @@ from typing import final
 
 from torch import Tensor, nn
 
+from identica.encoders.heads import Head
 from identica.encoders.whitening import Standardisation, Whitening
 
 __all__ = ["Encoder"]
@@ -21,13 +22,11 @@ class Encoder(nn.Module):
         whitening: Applied first, if given: a `Whitening`, or for images a `Standardisation`.
     """
 
-    def __init__(
-        self, backbone: nn.Module, head: nn.Module, whitening: Whitening | Standardisation | None = None
-    ) -> None:
+    def __init__(self, backbone: nn.Module, head: Head, whitening: Whitening | Standardisation | None = None) -> None:
         super().__init__()
         self.whitening = nn.Identity() if whitening is None else whitening
         self.backbone = backbone
-        self.head = head
+        self.head: Head = head
 
     def forward(self, observations: Tensor) -> Tensor:
         """Codes of `observations`."""

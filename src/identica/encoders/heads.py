@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import final
 
 import torch
 from torch import Tensor, nn
 
 from identica import _checks
+from identica._checks import InputError
+from identica.spaces import Box, Real, Space, Sphere
 
-__all__ = ["BoxHead", "NormalisedHead", "RealHead", "Scale", "SphereHead", "make_head"]
+__all__ = ["BoxHead", "Head", "NormalisedHead", "RealHead", "Scale", "SphereHead", "Units", "make_head"]
 
-_ORDERS = {"unbounded": 2.0, "box": 5.0}
 _SMALLEST_WIDTH = 1e-6
+
+
+@final
+class Units(nn.Module):
+    """y ↦ (y - shift) · factor: the units that users read codes in; not trained."""
+
+    shift: Tensor
+    factor: Tensor
+
+    def __init__(self, shift: Tensor, factor: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("shift", shift)
+        self.register_buffer("factor", factor)
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Codes in these units."""
+        return (codes - self.shift) * self.factor
+
+
+class Head(nn.Module, ABC):
+    """The last part of an encoder, onto a space.
+
+    Attributes:
+        dim: Number of codes.
+        scale: Their learnable size.
+    """
+
+    dim: int
+    scale: Scale
+
+    @abstractmethod
+    def units(self, codes: Tensor) -> Units:
+        """The units of these codes, a sample of what the head gives: norm 1, range [0, 1], or variance 1."""
 
 
 @final
@@ -38,14 +73,9 @@ class Scale(nn.Module):
         """The sizes, [count]."""
         return self.raw.exp() if self.logarithmic else self.raw
 
-    @torch.no_grad()
-    def set(self, value: float) -> None:
-        """Set all sizes to one value."""
-        self.raw.fill_(math.log(value) if self.logarithmic else value)
-
 
 @final
-class SphereHead(nn.Module):
+class SphereHead(Head):
     """y ↦ r · y / ‖y‖, with a learnable radius r."""
 
     def __init__(self, dim: int, start: float = 1.0, *, logarithmic: bool = True) -> None:
@@ -58,9 +88,13 @@ class SphereHead(nn.Module):
         scaled: Tensor = self.scale() * nn.functional.normalize(values, dim=-1)
         return scaled
 
+    def units(self, codes: Tensor) -> Units:
+        """Norm 1."""
+        return Units(torch.zeros_like(codes[0]), (1 / self.scale().detach()).expand(self.dim))
+
 
 @final
-class BoxHead(nn.Module):
+class BoxHead(Head):
     """y ↦ b · sigmoid(y), with a learnable bound b for each coordinate."""
 
     def __init__(self, dim: int, start: float = 1.0, *, logarithmic: bool = True) -> None:
@@ -73,9 +107,13 @@ class BoxHead(nn.Module):
         scaled: Tensor = self.scale() * torch.sigmoid(values)
         return scaled
 
+    def units(self, codes: Tensor) -> Units:
+        """From 0 to 1, whatever the bounds."""
+        return Units(torch.zeros_like(codes[0]), 1 / self.scale().detach())
+
 
 @final
-class RealHead(nn.Module):
+class RealHead(Head):
     """y ↦ s · y, with a fixed or learnable scale s; the paper's unbounded space has s = 1, fixed."""
 
     def __init__(self, dim: int, start: float = 1.0, *, logarithmic: bool = True, learnable: bool = False) -> None:
@@ -88,9 +126,13 @@ class RealHead(nn.Module):
         scaled: Tensor = self.scale() * values
         return scaled
 
+    def units(self, codes: Tensor) -> Units:
+        """Mean 0 and variance 1."""
+        return Units(codes.mean(dim=0), 1 / codes.std(dim=0).clamp_min(_SMALLEST_WIDTH))
+
 
 @final
-class NormalisedHead(nn.Module):
+class NormalisedHead(Head):
     """y ↦ s · (y - m) / w, with m the mean and w the width of each output, and a learnable scale s.
 
     The width is w = 2 ((p + 1) E|y - m|^p)^(1/p): for a uniform law its full width, whatever p. With p = 2 codes are
@@ -132,12 +174,10 @@ class NormalisedHead(nn.Module):
         scaled: Tensor = self.scale() * (values - mean) / width
         return scaled
 
-    @torch.no_grad()
-    def settle(self, values: Tensor) -> None:
-        """Replace the running averages by the moments of these outputs."""
-        mean, width = self._measure(values)
-        self.mean.copy_(mean)
-        self.width.copy_(width)
+    def units(self, codes: Tensor) -> Units:
+        """The width, or for p = 2 the deviation, is 1; a soft box starts at 0, other codes have mean 0."""
+        mean, width = self._measure(codes)
+        return Units(mean, math.sqrt(12) / width) if self.order == 2 else Units(mean - width / 2, 1 / width)
 
     def _measure(self, values: Tensor) -> tuple[Tensor, Tensor]:
         mean = values.mean(dim=0)
@@ -146,16 +186,19 @@ class NormalisedHead(nn.Module):
         return mean, width.clamp_min(_SMALLEST_WIDTH)
 
 
-def make_head(
-    space: str, dim: int, start: float = 1.0, *, logarithmic: bool = True, normalised: bool = False
-) -> nn.Module:
-    """The head onto the space a user names: `sphere`, `box` or `unbounded`; the last two by bounds or by moments."""
-    _checks.choice("space", space, ("sphere", "box", "unbounded"))
-    if normalised and space != "sphere":
-        return NormalisedHead(dim, start, order=_ORDERS[space], logarithmic=logarithmic)
-    heads: dict[str, type[SphereHead] | type[BoxHead] | type[RealHead]] = {
-        "sphere": SphereHead,
-        "box": BoxHead,
-        "unbounded": RealHead,
-    }
-    return heads[space](dim, start, logarithmic=logarithmic)
+# For each space, its head by bounds and the order of its head by moments.
+_HEADS: dict[type[Space], tuple[type[SphereHead] | type[BoxHead] | type[RealHead], float | None]] = {
+    Sphere: (SphereHead, None),
+    Box: (BoxHead, 5.0),
+    Real: (RealHead, 2.0),
+}
+
+
+def make_head(space: Space, start: float = 1.0, *, logarithmic: bool = True, normalised: bool = False) -> Head:
+    """The head onto a space: a sphere, a box or the unbounded space; the last two by bounds or by moments."""
+    if type(space) not in _HEADS:
+        raise InputError(f"space must be a sphere, a box or unbounded to have a head, got {space}")
+    head, order = _HEADS[type(space)]
+    if normalised and order is not None:
+        return NormalisedHead(space.dim, start, order=order, logarithmic=logarithmic)
+    return head(space.dim, start, logarithmic=logarithmic)

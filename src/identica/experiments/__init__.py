@@ -1,9 +1,9 @@
 """Experiments as data, and the store of what they gave."""
 
-from identica.experiments.definition import Reference, Row
+from identica.experiments.definition import Published, Reference, Row, plan
 from identica.experiments.engines import LocalEngine, Outcome
 from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
-from identica.experiments.paper import ROWS, find_rows, rows_of_table
+from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
 from identica.experiments.restore import Restored, restore
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import RunStore
@@ -15,6 +15,7 @@ __all__ = [
     "Outcome",
     "Panel",
     "Point",
+    "Published",
     "Reference",
     "Restored",
     "Row",
@@ -22,7 +23,9 @@ __all__ = [
     "RunStore",
     "execute",
     "find_rows",
+    "plan",
     "plan_figure2",
     "restore",
+    "rows_of_record",
     "rows_of_table",
 ]

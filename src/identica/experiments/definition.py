@@ -1,22 +1,19 @@
-"""An experiment is a row of data: a process, a model of it, and the score the paper reports."""
+"""An experiment is a row of data: a source, a learner, scores, and what the paper reports."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, final
 
-from identica._checks import InputError
-from identica.laws import Conditional, Law, Marginal, Uniform
-from identica.models import Model
-from identica.protocols import Protocol, make_protocol
-from identica.spaces import Box, Real, Space, Sphere
+from identica.experiments.runner import Run
+from identica.learners import LearnerSettings, Supervised
+from identica.metrics import DEFAULT_SCORES
+from identica.sources import SourceSettings
 
-__all__ = ["Metric", "Reference", "Row", "space_name"]
+__all__ = ["Published", "Reference", "Row", "plan"]
 
-Metric = Literal["r2", "mcc"]
-"""The score that a row of the paper is about."""
-
-_UNIFORM = Uniform()
+Subject = Literal["identity", "supervised", "unsupervised"]
 
 
 class Reference(NamedTuple):
@@ -28,57 +25,85 @@ class Reference(NamedTuple):
 
 @final
 @dataclass(frozen=True)
+class Published:
+    """A score that the paper reports.
+
+    Args:
+        score: Its name, as in `identica.metrics.SCORES`.
+        subject: What was scored: the observations themselves (`identity`), the supervised encoder, or the row's own.
+        reference: Its value.
+    """
+
+    score: str
+    subject: Subject
+    reference: Reference
+
+
+@final
+@dataclass(frozen=True)
 class Row:
     """One line of a table.
 
     Args:
         id: Its name, such as `t2-01`.
-        space: Space of the true latents.
-        conditional: p(z~ | z).
-        model: What the encoder assumes.
-        metric: The score the paper reports for it.
-        marginal: p(z).
+        source: Where pairs come from.
+        learner: What is trained.
+        scores: What a table shows, the score that the row is about first.
+        published: Scores of the paper.
         matches_theory: Whether the theorem's assumptions hold.
-        identity: Published score of the observations themselves.
-        supervised: Published score of the supervised encoder.
-        unsupervised: Published score of the contrastive encoder.
-        observed: Number of observed coordinates; as many as latents if not given.
     """
 
     id: str
-    space: Space
-    conditional: Law
-    model: Model
-    metric: Metric
-    marginal: Law = _UNIFORM
+    source: SourceSettings
+    learner: LearnerSettings
+    scores: tuple[str, ...] = DEFAULT_SCORES
+    published: tuple[Published, ...] = ()
     matches_theory: bool = False
-    identity: Reference | None = None
-    supervised: Reference | None = None
-    unsupervised: Reference | None = None
-    observed: int | None = None
-
-    def __post_init__(self) -> None:
-        self.marginal.check(self.space)
-        self.conditional.check(self.space)
-        if self.observed is not None and self.observed < self.space.dim:
-            raise InputError(f"observed must be at least the {self.space.dim} latents, got {self.observed}")
 
     @property
-    def laws(self) -> tuple[Marginal, Conditional]:
-        """p(z) and p(z~ | z) on the row's space."""
-        return Marginal(self.space, self.marginal), Conditional(self.space, self.conditional)
+    def score(self) -> str:
+        """The score that the row is about."""
+        return self.scores[0]
 
-    def protocol(self, name: str, *, supervised: bool = False) -> Protocol:
-        """How the row is trained, without labels or with them."""
-        return make_protocol(name, self.model, self.space.dim, supervised=supervised)
+    def reference(self, subject: Subject, score: str | None = None) -> Reference | None:
+        """What the paper reports; of the row's own score if none is named."""
+        wanted = subject, score or self.score
+        return next((one.reference for one in self.published if (one.subject, one.score) == wanted), None)
 
-    @property
-    def process(self) -> str:
-        """The process in words."""
-        return f"{space_name(self.space)}, {self.marginal}, {self.conditional}"
+    def run(self, seed: int, protocol: str = "fast", steps: int | None = None) -> Run:
+        """The run of this row."""
+        recipe = self.learner.recipe(protocol).with_steps(steps)
+        return Run(self.source, self.learner, recipe, seed, self.id, self.scores)
+
+    def baseline(self, seed: int, protocol: str = "fast", steps: int | None = None) -> Run:
+        """The run of its supervised baseline, which other rows may share."""
+        learner = Supervised(self.learner.code_space)
+        recipe = learner.recipe(protocol).with_steps(steps)
+        return Run(self.source, learner, recipe, seed, f"{self.id} supervised", self.scores)
 
 
-def space_name(space: Space) -> str:
-    """The name a table gives to a space."""
-    names: dict[type[Space], str] = {Sphere: "sphere", Box: "box", Real: "unbounded"}
-    return names.get(type(space), str(space))
+def plan(
+    rows: Sequence[Row],
+    seeds: Sequence[int],
+    protocol: str = "fast",
+    *,
+    steps: int | None = None,
+    supervised: bool = False,
+) -> list[Run]:
+    """The runs of some rows, each once: rows that are the same experiment share it.
+
+    Args:
+        rows: What to train.
+        seeds: Of the mixings, weights and pairs.
+        protocol: `fast` or `paper`.
+        steps: Number of updates instead of the protocol's.
+        supervised: Train the supervised baselines too.
+    """
+    found: dict[str, Run] = {}
+    for row in rows:
+        for seed in seeds:
+            runs = [row.run(seed, protocol, steps)]
+            for run in [*runs, row.baseline(seed, protocol, steps)] if supervised else runs:
+                same = found.get(run.name)
+                found[run.name] = run if same is None else same.shared_with(run)
+    return list(found.values())

@@ -70,7 +70,7 @@ class LocalEngine:
         unfinished = {run.name: run for run in runs if store.load(run.name) is None}
         for run in runs:
             if run.name not in unfinished:
-                yield Outcome(run, store.load(run.name))
+                yield Outcome(run, execute(run, store, device=self.device))
         if min(self.workers, len(unfinished)) > 1:
             yield from self._side_by_side(list(unfinished.values()), store, listen)
         else:
@@ -127,7 +127,7 @@ def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> O
     def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
         nonlocal last
         now = time.monotonic()
-        if listen is not None and (now - last >= _SECONDS_BETWEEN_REPORTS or step == run.protocol.steps):
+        if listen is not None and (now - last >= _SECONDS_BETWEEN_REPORTS or step == run.recipe.training.steps):
             last = now
             listen(Progress(run.name, step, loss, scores))
 

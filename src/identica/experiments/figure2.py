@@ -14,9 +14,11 @@ from identica._checks import InputError
 from identica.experiments.definition import Row
 from identica.experiments.runner import Run
 from identica.laws import Law, Normal, VonMisesFisher
+from identica.learners import Contrastive
 from identica.models import Model
-from identica.protocols import Direction
-from identica.spaces import Box, Space, Sphere
+from identica.recipes import Direction
+from identica.sources import Synthetic
+from identica.spaces import Box, Real, Space, Sphere
 
 __all__ = ["PANELS", "Panel", "Point", "plan_figure2"]
 
@@ -56,19 +58,13 @@ class Panel:
 
     def row(self, concentration: float) -> Row:
         """The experiment with a marginal of that concentration."""
-        return Row(
-            f"f2-{self.name}-{concentration:.3g}",
-            self.space,
-            self.conditional,
-            self.model,
-            "r2",
-            marginal=self.marginal(concentration),
-        )
+        source = Synthetic(self.space, self.conditional, self.marginal(concentration))
+        return Row(f"f2-{self.name}-{concentration:.3g}", source, Contrastive(self.model))
 
 
 PANELS: tuple[Panel, ...] = (
-    Panel("sphere", Sphere(10), VonMisesFisher(10), Model("sphere", "vmf"), 10.0, "κ", (-10, 6)),
-    Panel("box", Box(10), Normal(0.05), Model("unbounded", "normal"), 400.0, "1/σ²", (-15, 9)),
+    Panel("sphere", Sphere(10), VonMisesFisher(10), Model(Sphere(10), "vmf"), 10.0, "κ", (-10, 6)),
+    Panel("box", Box(10), Normal(0.05), Model(Real(10), "normal"), 400.0, "1/σ²", (-15, 9)),
 )
 """The two halves of the figure, with the processes of rows t1-02 and t1-05 of Table 1."""
 
@@ -111,6 +107,8 @@ def plan_figure2(
         for panel in PANELS:
             for concentration in panel.grid(points):
                 row = panel.row(concentration)
-                settings = row.protocol(protocol).with_plain_encoder().asked(direction).with_steps(steps)
-                plan += [Point(panel, concentration, direction, Run(row, seed, settings)) for seed in seeds]
+                recipe = row.learner.recipe(protocol).with_plain_encoder().in_direction(direction).with_steps(steps)
+                for seed in seeds:
+                    run = Run(row.source, row.learner, recipe, seed, row.id, row.scores)
+                    plan.append(Point(panel, concentration, direction, run))
     return plan

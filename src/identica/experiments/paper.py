@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Metric, Reference, Row
+from identica._plain import to_plain
+from identica.experiments.definition import Published, Reference, Row
 from identica.experiments.store import Record
-from identica.laws import GeneralizedNormal, Laplace, Normal, Uniform, VonMisesFisher
+from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
+from identica.learners import Contrastive
 from identica.models import Model
-from identica.spaces import Box, Real, Sphere
+from identica.sources import Synthetic
+from identica.spaces import Box, Real, Space, Sphere
 
-__all__ = ["ROWS", "TABLES", "find_rows", "metric_of", "rows_of_table"]
+__all__ = ["ROWS", "TABLES", "find_rows", "rows_of_record", "rows_of_table"]
 
 _SPHERE, _BOX, _REAL = Sphere(10), Box(10), Real(10)
 _LAPLACE, _NORMAL, _GENNORM = Laplace(0.05), Normal(0.05), GeneralizedNormal(3, 0.05)
 
-_VMF_ON_SPHERE = Model("sphere", "vmf")
-_UNBOUNDED_LAPLACE = Model("unbounded", "laplace")
-_UNBOUNDED_NORMAL = Model("unbounded", "normal")
-_UNBOUNDED_GENNORM = Model("unbounded", "gennorm(beta=3)")
-_BOX_LAPLACE = Model("box", "laplace")
-_BOX_NORMAL = Model("box", "normal")
-_BOX_GENNORM = Model("box", "gennorm(beta=3)")
+_VMF_ON_SPHERE = Model(_SPHERE, "vmf")
+_UNBOUNDED_LAPLACE = Model(_REAL, "laplace")
+_UNBOUNDED_NORMAL = Model(_REAL, "normal")
+_UNBOUNDED_GENNORM = Model(_REAL, "gennorm(beta=3)")
+_BOX_LAPLACE = Model(_BOX, "laplace")
+_BOX_NORMAL = Model(_BOX, "normal")
+_BOX_GENNORM = Model(_BOX, "gennorm(beta=3)")
 
 
 def _row(
     name: str,
-    space: Sphere | Box | Real,
-    conditional: VonMisesFisher | Laplace | Normal | GeneralizedNormal,
+    space: Space,
+    conditional: Law,
     model: Model,
-    *scores: tuple[float, float],
-    marginal: Normal | Laplace | None = None,
+    *published: tuple[float, float],
+    marginal: Law | None = None,
     matches: bool = False,
 ) -> Row:
     """A row with its published identity, supervised and unsupervised scores."""
-    identity, supervised, unsupervised = (Reference(*score) for score in scores)
+    scores = ("mcc", "r2") if name.startswith("t2") else ("r2", "mcc")
+    identity, supervised, unsupervised = (Reference(*score) for score in published)
     return Row(
         name,
-        space,
-        conditional,
-        model,
-        metric="mcc" if name.startswith("t2") else "r2",
+        Synthetic(space, conditional, Uniform() if marginal is None else marginal),
+        Contrastive(model),
+        scores,
+        (
+            Published(scores[0], "identity", identity),
+            Published(scores[0], "supervised", supervised),
+            Published(scores[0], "unsupervised", unsupervised),
+        ),
         matches_theory=matches,
-        identity=identity,
-        supervised=supervised,
-        unsupervised=unsupervised,
-        marginal=Uniform() if marginal is None else marginal,
     )
 
 
@@ -114,11 +117,11 @@ ROWS = {row.id: row for table in TABLES.values() for row in table}
 """All rows, by their names."""
 
 
-def metric_of(record: Record) -> Metric:
-    """The score that a record is about: its own, or that of its row of the paper."""
-    row = ROWS.get(record["row"])
-    metric: Metric = record.get("metric", "mcc" if row is None else row.metric)
-    return metric
+def rows_of_record(record: Record, rows: Mapping[str, Row] = ROWS) -> list[Row]:
+    """The rows that a record belongs to: those with its source and learner, whatever the recipe."""
+    settings = record["settings"]
+    wanted = settings["source"], settings["learner"]
+    return [row for row in rows.values() if (to_plain(row.source), to_plain(row.learner)) == wanted]
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:
@@ -134,6 +137,5 @@ def find_rows(ids: Iterable[str]) -> list[Row]:
 def _find(name: str) -> Row:
     if name in ROWS:
         return ROWS[name]
-    near = difflib.get_close_matches(name, ROWS, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = _checks.suggestion(name, ROWS)
     raise InputError(f"unknown row {name!r}: {hint}`identica rows` lists all {len(ROWS)}")

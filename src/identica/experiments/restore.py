@@ -1,46 +1,54 @@
-"""Bring a finished run back from the store: its process and its trained encoder, to compute with."""
+"""Bring a finished run back from the store: its source and its trained learner, to compute with."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
 from torch import Tensor
 
+from identica import laws, spaces
 from identica._checks import InputError
-from identica.encoders import Encoder
-from identica.experiments.definition import Row
-from identica.experiments.paper import metric_of
-from identica.experiments.runner import Run, make_encoder, make_process
+from identica._plain import from_plain
+from identica.assembly import assemble
+from identica.encoders import EncoderSettings
+from identica.experiments.runner import Run
 from identica.experiments.store import Record, RunStore
-from identica.laws import parse_law
+from identica.learners import Contrastive, ContrastiveLearner, Supervised
 from identica.models import Model
-from identica.processes import SyntheticProcess
-from identica.protocols import Protocol
-from identica.spaces import parse_space
+from identica.recipes import ContrastiveSettings, Recipe, TrainingSettings
+from identica.sources import Layers, Synthetic, SyntheticPairs
 
-__all__ = ["Restored", "restore", "run_of"]
+__all__ = ["Restored", "known_types", "restore", "run_of"]
 
 
 @final
 @dataclass(frozen=True)
 class Restored:
-    """A finished run, on the CPU.
+    """A finished contrastive run of a synthetic source, on the CPU.
 
     Args:
         run: What was trained.
-        process: Where its pairs came from, with the same mixing.
-        encoder: As it was after training, ready for evaluation.
+        source: Where its pairs came from, with the same mixing.
+        learner: As it was after training, ready for evaluation.
     """
 
     run: Run
-    process: SyntheticProcess
-    encoder: Encoder
+    source: SyntheticPairs
+    learner: ContrastiveLearner
 
     def h(self, latents: Tensor) -> Tensor:
         """Codes of latents: the mixing, then the encoder."""
-        codes: Tensor = self.encoder(self.process.mixing(latents))
-        return codes
+        return self.learner.codes(self.source.mixing(latents))
+
+
+def known_types() -> Mapping[str, type]:
+    """The dataclasses that settings of a record may hold, by name."""
+    families = [laws.Uniform, laws.VonMisesFisher, laws.Normal, laws.Laplace, laws.GeneralizedNormal]
+    places = [spaces.Sphere, spaces.Box, spaces.Real]
+    parts = [Model, Recipe, TrainingSettings, EncoderSettings, ContrastiveSettings]
+    return {one.__name__: one for one in (*families, *places, *parts, Synthetic, Layers, Contrastive, Supervised)}
 
 
 def restore(store: RunStore, name: str) -> Restored:
@@ -54,28 +62,19 @@ def restore(store: RunStore, name: str) -> Restored:
     if record is None:
         raise InputError(f"name must be that of a finished run of the store, got {name!r}")
     run = run_of(record)
-    process = make_process(run)
-    encoder = make_encoder(run, process)
-    encoder.load_state_dict(store.weights(name))
-    return Restored(run, process, encoder.eval())
+    source = run.source.build(run.seed)
+    if not isinstance(run.learner, Contrastive) or not isinstance(source, SyntheticPairs):
+        raise InputError(f"record must be of a contrastive run of a synthetic source, got {record['kind']!r}")
+    learner = assemble(run.learner, run.recipe, source, run.seed)
+    assert isinstance(learner, ContrastiveLearner)
+    learner.load_state_dict(store.weights(name))
+    return Restored(run, source, learner.eval())
 
 
 def run_of(record: Record) -> Run:
     """The run that gave a record."""
-    settings = record["settings"]
-    if settings["kind"] != "unsupervised":
-        raise InputError(f"record must be of a contrastive run, got {settings['kind']!r}")
-    try:
-        protocol = Protocol(**settings["protocol"] | {"widths": tuple(settings["protocol"]["widths"])})
-    except TypeError as error:
-        raise InputError(f"the record of {settings['row']!r} is not of this version: {error}") from None
-    row = Row(
-        settings["row"],
-        parse_space(settings["space"], settings["dim"]),
-        parse_law(settings["conditional"]),
-        Model(settings["model_space"], settings["model_conditional"]),
-        metric_of(record),
-        marginal=parse_law(settings["marginal"]),
-        observed=settings["observed"],
-    )
-    return Run(row, settings["seed"], protocol)
+    settings = record.get("settings", {})
+    if settings.get("format") != 2:
+        raise InputError(f"the record must be of format 2, got {settings.get('format')!r}")
+    parts = {name: from_plain(settings[name], known_types()) for name in ("source", "learner", "recipe")}
+    return Run(**parts, seed=settings["seed"], scores=tuple(record["scores"]))

@@ -1,172 +1,198 @@
-"""Turn (row, seed, protocol) into a stored record."""
+"""Turn a run (source, learner, recipe, seed) into a stored record."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
+import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
+from numpy.typing import NDArray
+from torch import Tensor
 
 from identica._machine import describe_machine, peak_memory_mb, versions
-from identica.encoders import Encoder
-from identica.experiments.definition import Row, space_name
+from identica._plain import digest, to_plain
+from identica._random import random_stream
+from identica._words import percent
+from identica.assembly import fit
+from identica.encoders import rows_at_once
 from identica.experiments.store import Record, RunStore
-from identica.metrics import linear_r2, mcc
-from identica.processes import LeakyReLUMixing, SyntheticProcess
-from identica.protocols import Protocol
-from identica.training import Report, Supervised, resolve_device, train
+from identica.learners import Learner, LearnerSettings
+from identica.metrics import DEFAULT_SCORES, compute_scores
+from identica.recipes import Recipe
+from identica.sources import LabelledSource, SourceSettings
+from identica.training import Report, resolve_device
 
-__all__ = ["Run", "execute", "make_encoder", "make_process", "random_stream"]
+__all__ = ["Run", "execute"]
 
-_EVALUATION_SAMPLES = 4096
-_WHITENING_SAMPLES = 16_384
+_FORMAT = 2
+_EVALUATION_SAMPLES, _EVALUATION_ENTRIES = 4096, 1 << 27
 _CURVE_POINTS = 20
+# Observations of more numbers than this are not scored themselves: a regression from pixels says little.
+_MOST_SCORED_COLUMNS = 256
+# Bytes of observations that are kept for pictures.
+_MOST_KEPT_BYTES = 1 << 24
 
 
 @final
 @dataclass(frozen=True)
 class Run:
-    """One training run: a row, a seed (of the mixing, the weights and the data), a protocol, with labels or without."""
+    """One training run.
 
-    row: Row
+    Args:
+        source: Where pairs come from.
+        learner: What is trained.
+        recipe: How.
+        seed: Of the source, the weights and the data.
+        title: What a progress bar calls it; decides nothing.
+        scores: What it is scored by; decides nothing about the training.
+    """
+
+    source: SourceSettings
+    learner: LearnerSettings
+    recipe: Recipe
     seed: int
-    protocol: Protocol
-    supervised: bool = False
+    title: str = "own"
+    scores: tuple[str, ...] = DEFAULT_SCORES
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that decides the result, as plain data. Rows with the same supervised baseline share it."""
-        row = self.row
-        settings: dict[str, Any] = {
-            "format": 1,
-            "kind": "supervised" if self.supervised else "unsupervised",
+        """All that decides the result, as plain data. With labels, what concerns pairs alone decides nothing."""
+        source = self.source.unpaired() if self.learner.kind == "supervised" else self.source
+        return {
+            "format": _FORMAT,
+            "source": to_plain(source),
+            "learner": to_plain(self.learner),
+            "recipe": to_plain(self.recipe),
             "seed": self.seed,
-            "dim": row.space.dim,
-            "observed": row.observed or row.space.dim,
-            "space": space_name(row.space),
-            "marginal": str(row.marginal),
-            "model_space": row.model.space,
-            "protocol": asdict(self.protocol),
         }
-        if not self.supervised:
-            settings |= {
-                "row": row.id,
-                "conditional": str(row.conditional),
-                "model_conditional": row.model.conditional,
-            }
-        return settings
 
     @property
     def name(self) -> str:
         """A readable name with a hash of the settings."""
-        digest = hashlib.sha256(json.dumps(self.settings, sort_keys=True).encode()).hexdigest()[:10]
-        return f"{'supervised' if self.supervised else self.row.id}-{self.protocol.name}-s{self.seed}-{digest}"
+        settings = self.settings
+        unnamed = {key: value for key, value in settings["recipe"].items() if key != "name"}
+        kind = type(self.learner).__name__.lower()
+        return f"{kind}-{self.recipe.name}-s{self.seed}-{digest(settings | {'recipe': unnamed})}"
+
+    @property
+    def baseline(self) -> str:
+        """What a run shares with the supervised run that it is compared with."""
+        return digest([self.source.unpaired(), self.learner.code_space])
 
     @property
     def label(self) -> str:
         """What a progress bar calls the run."""
-        return f"{self.row.id}{' supervised' if self.supervised else ''} seed {self.seed}"
+        return f"{self.title} seed {self.seed}"
+
+    def shared_with(self, other: Run) -> Run:
+        """The same run for two rows, with the scores of both."""
+        titles = f"{self.title}, {other.title}" if other.title not in self.title.split(", ") else self.title
+        return replace(self, title=titles, scores=tuple(dict.fromkeys(self.scores + other.scores)))
 
 
 def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None) -> Record:
     """Return the stored record of a run, training it first (or going on with it) if there is none."""
     stored = store.load(run.name)
     if stored is not None:
-        return stored
+        return _with_all_scores(run, store, stored)
     started = time.monotonic()
     device = resolve_device(device)
-    torch.set_num_threads(run.protocol.threads or os.cpu_count() or 1)
-    process = make_process(run, device)
-    latents, observations = process.labelled(_EVALUATION_SAMPLES, random_stream(run.seed, "evaluation", device))
-    protocol, encoder = run.protocol, make_encoder(run, process, device)
-    task = Supervised(process, protocol.batch_size) if run.supervised else protocol.task(run.row.model, process)
+    source = run.source.build(run.seed, device)
+    factors, observations = source.with_factors(_evaluated(source), random_stream(run.seed, "evaluation", device))
     prepared = time.monotonic() - started
-    trained = train(
-        encoder,
-        task,
-        protocol.optimizers(encoder),
-        protocol.schedule,
-        generator=random_stream(run.seed, "batches", device),
+
+    def evaluate(learner: Learner) -> Mapping[str, float]:
+        found = compute_scores(run.scores, factors, _codes(learner, observations))
+        return {name: percent(score.value) for name, score in found.items()}
+
+    fitted = fit(
+        run.learner,
+        run.recipe,
+        source,
+        run.seed,
         device=device,
-        evaluate=lambda module: _scores(latents, module(observations)),
-        evaluate_every=max(1, protocol.steps // _CURVE_POINTS),
+        evaluate=evaluate,
+        evaluate_every=max(1, run.recipe.training.steps // _CURVE_POINTS),
         checkpoint=store.checkpoint(run.name),
         report=report,
     )
-    with torch.no_grad():
-        codes = encoder.eval()(observations)
-    record = {
-        "row": "supervised" if run.supervised else run.row.id,  # rows share that baseline
-        "kind": run.settings["kind"],
-        "seed": run.seed,
-        "protocol": protocol.name,
-        "steps": protocol.steps,
-        **({} if run.supervised else {"metric": run.row.metric}),
-        **_final_scores(latents, codes, observations),
-        "curve": trained.curve,
-        "settings": run.settings,
-        "versions": versions(),
+    codes = _codes(fitted.learner, observations)
+    record = _describe(run, source) | {
+        "scores": _summaries(run.scores, factors, codes),
+        "identity": _identity(run.scores, factors, observations),
+        "fitted": fitted.fitted,
+        "curve": fitted.curve,
     }
     cost = {
-        "seconds": round(prepared + trained.seconds, 2),
+        "seconds": round(prepared + fitted.seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
         "machine": describe_machine() | {"device": device},
     }
-    arrays = {"latents": latents, "observations": observations, "codes": codes}
-    store.save(run.name, record, cost, encoder, {name: _numpy(value) for name, value in arrays.items()})
+    kept = observations[: max(1, _MOST_KEPT_BYTES // (observations[0].numel() * observations.element_size()))]
+    arrays = {"factors": factors, "codes": codes, "observations": kept}
+    store.save(run.name, record, cost, fitted.learner, {name: _numpy(value) for name, value in arrays.items()})
     return record | cost
 
 
-def make_process(run: Run, device: str = "cpu") -> SyntheticProcess:
-    """The process of a run: its laws, and the mixing that its seed draws."""
-    row = run.row
-    mixing = LeakyReLUMixing.draw(row.space.dim, row.observed, generator=random_stream(run.seed, "mixing"))
-    marginal, conditional = row.laws
-    return SyntheticProcess(marginal, conditional, mixing.to(device))
-
-
-def make_encoder(run: Run, process: SyntheticProcess, device: str = "cpu") -> Encoder:
-    """The encoder of a run before training."""
-    _, sample = process.labelled(_WHITENING_SAMPLES, random_stream(run.seed, "whitening", device))
-    weights = random_stream(run.seed, "weights")
-    return run.protocol.encoder(run.row.model.space, run.row.space.dim, sample.cpu(), weights).to(device)
-
-
-def random_stream(seed: int, purpose: str, device: str = "cpu") -> Generator:
-    """Independent randomness for each purpose of a seed."""
-    digest = hashlib.sha256(f"{seed}/{purpose}".encode()).digest()
-    return Generator(device).manual_seed(int.from_bytes(digest[:4], "big"))
-
-
-def _scores(latents: Tensor, codes: Tensor) -> Mapping[str, float]:
-    return {"r2": _percent(linear_r2(latents, codes).value), "mcc": _percent(mcc(latents, codes).value)}
-
-
-def _final_scores(latents: Tensor, codes: Tensor, observations: Tensor) -> dict[str, Any]:
-    linear, matched = linear_r2(latents, codes), mcc(latents, codes)
-    identity = {f"identity_{name}": value for name, value in _scores(latents, observations).items()}
+def _describe(run: Run, source: LabelledSource) -> Record:
+    """All of a record that is known before training."""
     return {
-        "r2": _percent(linear.value),
-        "mcc": _percent(matched.value),
-        "r2_chance": _percent(linear.chance),
-        "mcc_chance": _percent(matched.chance),
-        "r2_per_factor": [_percent(value) for value in linear.per_factor],
-        "mcc_per_factor": [_percent(value) for value in matched.per_factor],
-        "assignment": matched.assignment,
-        **identity,
+        "kind": run.learner.kind,
+        "source": str(run.source.unpaired() if run.learner.kind == "supervised" else run.source),
+        "learner": str(run.learner),
+        "description": f"{run.source.describe()} {run.learner.describe()}",
+        "identified_up_to": run.learner.ambiguity,
+        "factors": [factor.name for factor in source.factors],
+        "baseline": run.baseline,
+        "protocol": run.recipe.name,
+        "steps": run.recipe.training.steps,
+        "seed": run.seed,
+        "settings": run.settings,
+        "versions": versions(),
     }
 
 
-def _percent(value: float) -> float:
-    return round(100 * value, 4)
+def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
+    """The record with the scores that this run asks for; those that it lacks come from the stored codes."""
+    missing = [name for name in run.scores if name not in record["scores"]]
+    if not missing:
+        return record
+    arrays = store.arrays(run.name)
+    added = _summaries(missing, arrays["factors"], arrays["codes"])
+    identity = {}
+    if len(arrays["observations"]) == len(arrays["codes"]):
+        identity = _identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]))
+    store.add_scores(run.name, added, identity)
+    completed = store.load(run.name)
+    assert completed is not None
+    return completed
 
 
-def _numpy(values: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:
-    return values.detach().cpu().float().numpy()
+def _evaluated(source: LabelledSource) -> int:
+    """How many samples are scored: fewer if they are so large that they would fill the memory."""
+    return max(2, min(_EVALUATION_SAMPLES, _EVALUATION_ENTRIES // max(1, math.prod(source.shape))))
+
+
+@torch.no_grad()
+def _codes(learner: Learner, observations: Tensor) -> Tensor:
+    return torch.cat([learner.codes(piece) for piece in torch.split(observations, rows_at_once(observations))])
+
+
+def _summaries(names: tuple[str, ...] | list[str], factors: Any, codes: Any) -> dict[str, Any]:
+    return {name: score.summary() for name, score in compute_scores(names, factors, codes).items()}
+
+
+def _identity(names: tuple[str, ...] | list[str], factors: Any, observations: Tensor) -> dict[str, float]:
+    """Scores of the observations themselves, where they are vectors."""
+    if observations.ndim != 2 or observations.shape[1] > _MOST_SCORED_COLUMNS:
+        return {}
+    return {name: percent(score.value) for name, score in compute_scores(names, factors, observations).items()}
+
+
+def _numpy(values: Tensor) -> NDArray[Any]:
+    array: NDArray[Any] = values.detach().cpu().numpy()
+    return array.astype(np.float32) if array.dtype == np.float64 else array

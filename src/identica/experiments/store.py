@@ -19,7 +19,7 @@ __all__ = ["Record", "RunStore"]
 Record = dict[str, Any]
 """What a run gave, as JSON has it: settings, scores and the training curve."""
 
-_RECORD, _COST, _CODES, _ENCODER = "record.json", "cost.json", "codes.npz", "encoder.safetensors"
+_RECORD, _COST, _CODES, _LEARNER = "record.json", "cost.json", "codes.npz", "learner.safetensors"
 
 
 @final
@@ -27,9 +27,9 @@ class RunStore:
     """A folder of runs.
 
     A run's folder holds `record.json` (settings, scores, curve, versions: the same bytes whenever the same seed runs
-    again on one machine), `cost.json` (seconds, peak memory, machine), `codes.npz` (latents and codes of the
-    evaluation), `encoder.safetensors`, and while it trains `checkpoint.safetensors`. A run is finished when its
-    record exists; the record is written last.
+    again on one machine), `cost.json` (seconds, peak memory, machine), `codes.npz` (factors and codes of the
+    evaluation, and some observations), `learner.safetensors`, and while it trains `checkpoint.safetensors`. A run is
+    finished when its record exists; the record is written last.
     """
 
     def __init__(self, root: Path) -> None:
@@ -62,33 +62,38 @@ class RunStore:
         return folder / "checkpoint.safetensors"
 
     def save(
-        self, name: str, record: Record, cost: Record, encoder: nn.Module, arrays: Mapping[str, NDArray[np.float32]]
+        self, name: str, record: Record, cost: Record, learner: nn.Module, arrays: Mapping[str, NDArray[Any]]
     ) -> None:
         """Write everything of a finished run, the record last."""
         from safetensors.torch import save_file
 
         folder = self.root / name
         folder.mkdir(parents=True, exist_ok=True)
-        weights = {key: value.detach().cpu().contiguous() for key, value in encoder.state_dict().items()}
-        with replacing(folder / _ENCODER) as path:
+        weights = {key: value.detach().cpu().contiguous() for key, value in learner.state_dict().items()}
+        with replacing(folder / _LEARNER) as path:
             save_file(weights, path)
         with replacing(folder / _CODES) as path, path.open("wb") as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
-        for filename, content in ((_COST, cost), (_RECORD, record)):
-            with replacing(folder / filename) as path:
-                path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        _write(folder / _COST, cost)
+        _write(folder / _RECORD, record)
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def codes(self, name: str) -> dict[str, NDArray[np.float32]]:
-        """Latents, observations and codes of a finished run's evaluation."""
+    def add_scores(self, name: str, scores: Record, identity: Record) -> None:
+        """Write more scores into the record of a finished run: of its codes, and of its observations."""
+        record = _read(self.root / name / _RECORD)
+        found = {"scores": record["scores"] | scores, "identity": record["identity"] | identity}
+        _write(self.root / name / _RECORD, record | found)
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`."""
         with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)
 
     def weights(self, name: str) -> dict[str, Tensor]:
-        """The trained encoder of a finished run, as tensors by their names."""
+        """The trained learner of a finished run, as tensors by their names."""
         from safetensors.torch import load_file
 
-        return load_file(self._trained(name, _ENCODER))
+        return load_file(self._trained(name, _LEARNER))
 
     def _trained(self, name: str, filename: str) -> Path:
         path = self.root / name / filename
@@ -106,6 +111,11 @@ class RunStore:
                 with replacing(copied / filename) as unfinished:
                     unfinished.write_bytes((folder / filename).read_bytes())
         return len(folders)
+
+
+def _write(path: Path, content: Record) -> None:
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _read(path: Path) -> Record:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from identica import _checks
 from identica._checks import InputError
+from identica._words import percent
 from identica.metrics._inputs import Array, matching_samples
 
-__all__ = ["Score", "linear_r2", "mcc"]
+__all__ = ["Score", "correlations", "linear_r2", "mcc"]
 
 Correlation = Literal["pearson", "spearman"]
 
@@ -36,6 +37,15 @@ class Score:
     chance: float
     per_factor: tuple[float, ...]
     assignment: tuple[int, ...] | None = None
+
+    def summary(self) -> dict[str, Any]:
+        """As plain data, in percent."""
+        found: dict[str, Any] = {
+            "value": percent(self.value),
+            "chance": percent(self.chance),
+            "per_factor": [percent(value) for value in self.per_factor],
+        }
+        return found if self.assignment is None else found | {"assignment": list(self.assignment)}
 
 
 def linear_r2(latents: Any, codes: Any, *, held_out: bool = True, seed: int = 0) -> Score:
@@ -105,8 +115,8 @@ def mcc(
     halves = [prepare(z[half]) for half in (fit, test)]
 
     def score(values: Array) -> tuple[Array, NDArray[np.int64]]:
-        assignment = _assign(np.abs(_correlations(halves[0], prepare(values[fit]))))
-        table = np.abs(_correlations(halves[1], prepare(values[test])))
+        assignment = _assign(np.abs(correlations(halves[0], prepare(values[fit]))))
+        table = np.abs(correlations(halves[1], prepare(values[test])))
         matched = np.where(assignment >= 0, table[np.arange(len(assignment)), assignment], 0.0)
         return matched, assignment
 
@@ -130,8 +140,8 @@ def _least_squares_r2(x_fit: Array, y_fit: Array, x_test: Array, y_test: Array) 
     return result
 
 
-def _correlations(first: Array, second: Array) -> Array:
-    """Pearson correlations [columns of first, columns of second]; 0 for constant columns."""
+def correlations(first: Array, second: Array) -> Array:
+    """Pearson correlations, [columns of first, columns of second]; 0 for constant columns."""
     result: Array = _standardised(first).T @ _standardised(second)
     return result
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from identica.metrics import Score, linear_r2, mcc
+from identica._words import with_article
+from identica.metrics import SCORES, Score, correlations, linear_r2, mcc
 from identica.report import _charts, _html
 from identica.report._charts import Array, Figure
 from identica.report._images import traversals
@@ -22,7 +23,6 @@ __all__ = ["Section", "make_sections"]
 _FACTORS, _POINTS_OF_FACTORS = 20, 6000
 _MATRIX = 40
 _TRAJECTORIES, _TRIALS, _NUMBERS_OF_TRAJECTORIES = 8, 6, 16_000
-_SCORES = {"mcc": "MCC", "r2": "R²"}
 
 
 @final
@@ -65,7 +65,7 @@ def make_sections(report: Report) -> list[Section]:
 def _training(report: Report) -> Section | None:
     if not report.curve:
         return None
-    found = {key: name for key, name in _SCORES.items() if any(key in row for row in report.curve)}
+    found = {key: score.symbol for key, score in SCORES.items() if any(key in row for row in report.curve)}
     figures = {"loss": [_charts.curves(report.curve, {"loss": "loss"}, "loss")]}
     if found:
         figures["scores"] = [_charts.curves(report.curve, found, "score, %")]
@@ -144,7 +144,7 @@ def _matrix(report: Report, matched: Score | None) -> Section | None:
     if report.latents is None or matched is None:
         return None
     assert matched.assignment is not None
-    table = _correlations(report.latents, report.codes)
+    table = correlations(np.asarray(report.latents, np.float64), np.asarray(report.codes, np.float64))
     rows, columns = _charts.labels(report.names_of_latents), _charts.labels(report.names_of_components)
     chosen = [component for component in matched.assignment if component >= 0]
     order = chosen + [component for component in range(len(columns)) if component not in set(chosen)]
@@ -238,7 +238,7 @@ def _refits(report: Report) -> Section | None:
     figures = {"agreement": [_charts.bars(found["per_component"], chance)]}
     note = _html.note(
         f"How well each component of the first of {found['runs']} fits comes back in the others, up to"
-        f" {'an' if between.startswith('a') else 'a'} {between}: {found['agreement']:.1f} % on average."
+        f" {with_article(between)}: {found['agreement']:.1f} % on average."
     )
     verdict = _html.verdict(found["verdict"]) if "verdict" in found else ""
     plot = _html.plot("agreement", "Agreement between refits by component", 280)
@@ -256,14 +256,3 @@ def _settings(report: Report) -> Section | None:
 
 def _first(shown: int, count: int, nouns: str) -> str:
     return f"The first {shown} of {count} {nouns}." if shown < count else ""
-
-
-def _correlations(first: Array, second: Array) -> Array:
-    """Pearson correlations of all columns; 0 where one is constant."""
-    halves = []
-    for values in (first, second):
-        centred = values - values.mean(axis=0)
-        norms = np.linalg.norm(centred, axis=0)
-        halves.append(centred / np.where(norms > 0, norms, 1.0))
-    result: Array = halves[0].T @ halves[1]
-    return result

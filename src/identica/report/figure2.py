@@ -10,7 +10,7 @@ from typing import Any
 from identica.experiments.figure2 import PANELS, Panel, Point
 from identica.experiments.store import Record
 from identica.laws import Marginal
-from identica.protocols import Direction
+from identica.recipes import Direction
 from identica.report._canvas import canvas, save_picture
 from identica.theory import mass_to_move
 
@@ -65,10 +65,10 @@ def _scores(points: Sequence[Point], records: Mapping[str, Record]) -> dict[str,
     """R² forwards under `r2`, backwards under `r2_backwards`: means, and all seeds in their order."""
     found: dict[str, Any] = {}
     for direction, key in _KEYS.items():
-        values = [records[point.run.name]["r2"] for point in points if point.direction == direction]
+        values = [records[point.run.name]["scores"]["r2"]["value"] for point in points if point.direction == direction]
         if values:
             found |= {key: round(mean(values), 4), f"{key}_per_seed": values}
-    return found | {"identity_r2": round(mean(records[point.run.name]["identity_r2"] for point in points), 4)}
+    return found | {"identity_r2": round(mean(records[point.run.name]["identity"]["r2"] for point in points), 4)}
 
 
 def describe_figure2(summary: Mapping[str, Any]) -> str:

@@ -11,35 +11,38 @@ from numpy.typing import NDArray
 from torch import nn
 
 from identica._machine import versions
-from identica.experiments.paper import ROWS
+from identica._words import with_article
+from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
-from identica.metrics import linear_r2, mcc
-from identica.models import Ambiguity, Model
+from identica.metrics import linear_r2, mcc, symbol
 from identica.report.page import Report
+from identica.spaces import NAMED_SPACES
 
 __all__ = ["report_of_fit", "report_of_run"]
 
 
 def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: str | None = None) -> Report:
-    """The report of a run of a store: `report_of_run(store.load(name), store.codes(name))`.
+    """The report of a run of a store: `report_of_run(store.load(name), store.arrays(name))`.
 
     Args:
         record: What `RunStore.load` or `execute` gives.
-        arrays: `latents` and `codes`, as `RunStore.codes` gives them.
+        arrays: `factors` and `codes`, as `RunStore.arrays` gives them.
         title: The heading; the row and its process if not given.
     """
-    settings = record["settings"]
-    process = ", ".join(settings[key] for key in ("space", "marginal", "conditional") if key in settings)
-    supervised = record["kind"] == "supervised"
+    names = [row.id for row in rows_of_record(record)]
+    images = arrays.get("observations")
+    shown = images is not None and images.ndim == 4 and len(images) == len(arrays["codes"])
     return Report(
-        title=title or f"{record['row']}: {process}",
-        lead=_lead(settings, supervised),
+        title=title or f"{', '.join(names) or record['learner']}: {record['source']}",
+        lead=record["description"],
         codes=arrays["codes"],
-        latents=arrays["latents"],
+        latents=arrays["factors"],
+        latent_names=record["factors"],
         summary=_scores_of_run(record),
-        ambiguity="permutation" if supervised else _ambiguity(settings),
+        ambiguity=record["identified_up_to"],
         curve=record["curve"],
-        settings=settings | _known(record, "steps", "machine"),
+        images=images if shown else None,
+        settings=record["settings"] | _known(record, "steps", "machine"),
         versions=record["versions"],
     )
 
@@ -109,33 +112,19 @@ def _with_latents(report: Report, latents: Any) -> Report:
 
 
 def _scores_of_run(record: Record) -> list[tuple[str, str]]:
-    row = ROWS.get(record["row"])
-    first = "mcc" if row is None else row.metric
+    """Headline numbers: the score that the theory is about first, with what to compare it to."""
+    known = rows_of_record(record)
+    wanted = known[0].score if known else "mcc" if record["identified_up_to"] == "permutation" else "r2"
+    names = sorted(record["scores"], key=lambda name: name != wanted)
     cards = []
-    for key in (first, "r2" if first == "mcc" else "mcc"):
-        cards.append((_SYMBOLS[key], f"{record[key]:.2f} %"))
-        if row is not None and row.unsupervised is not None and key == first:
-            cards.append((f"{_SYMBOLS[key]} in the paper", f"{row.unsupervised.mean:.2f} %"))
-    cards += [
-        (f"{_SYMBOLS[first]} of the mixtures", f"{record[f'identity_{first}']:.2f} %"),
-        (f"{_SYMBOLS[first]} by chance", f"{record[f'{first}_chance']:.2f} %"),
-    ]
+    for name in names:
+        cards.append((symbol(name), f"{record['scores'][name]['value']:.2f} %"))
+        published = [row.reference("unsupervised", name) for row in known]
+        cards += [(f"{symbol(name)} in the paper", f"{one.mean:.2f} %") for one in published[:1] if one is not None]
+    if names[0] in record["identity"]:
+        cards.append((f"{symbol(names[0])} of the observations", f"{record['identity'][names[0]]:.2f} %"))
+    cards.append((f"{symbol(names[0])} by chance", f"{record['scores'][names[0]]['chance']:.2f} %"))
     return cards + _duration(record.get("seconds"))
-
-
-def _lead(settings: Mapping[str, Any], supervised: bool) -> str:
-    """The experiment in words."""
-    hidden = f"{settings['dim']} factors ({settings['space']}, {settings['marginal']}) were mixed by a random network"
-    if supervised:
-        return f"{hidden}; the encoder learnt them from labels, as an upper bound."
-    return (
-        f"{hidden}. The encoder saw pairs of mixtures alone, whose factors differ by {settings['conditional']}, and"
-        f" assumed: {settings['model_space']}, {settings['model_conditional']}."
-    )
-
-
-def _ambiguity(settings: Mapping[str, Any]) -> Ambiguity:
-    return Model(settings["model_space"], settings["model_conditional"]).ambiguity
 
 
 def _known(record: Record, *keys: str) -> dict[str, Any]:
@@ -146,10 +135,9 @@ def _promise(model: Any) -> str:
     """What the theory says of the components."""
     if not hasattr(model, "ambiguity_"):
         return ""
-    article = "an" if model.ambiguity_.startswith("a") else "a"
     return (
-        f"Components of the data, identified up to {article} {model.ambiguity_} if the assumption holds: factors in"
-        f" {_PLACES[model.space]}, and partners that differ by {model.conditional_} in units of the codes."
+        f"Components of the data, identified up to {with_article(model.ambiguity_)} if the assumption holds: factors in"
+        f" {NAMED_SPACES[model.space].place}, and partners that differ by {model.conditional_} in units of the codes."
     )
 
 
@@ -172,7 +160,3 @@ def _parameters(model: Any) -> dict[str, Any]:
     """Settings, and the number of steps they led to."""
     given = model.get_params(deep=False) | {"steps": getattr(model, "n_steps_", None)}
     return {name: type(value).__name__ if isinstance(value, nn.Module) else value for name, value in given.items()}
-
-
-_SYMBOLS = {"r2": "R²", "mcc": "MCC"}
-_PLACES = {"sphere": "a sphere", "box": "a box", "unbounded": "unbounded space"}

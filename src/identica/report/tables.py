@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean, stdev
-from typing import Any, final
+from typing import final
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Metric, Reference
-from identica.experiments.paper import ROWS, metric_of
+from identica.experiments.definition import Row, Subject
+from identica.experiments.paper import ROWS, rows_of_record
 from identica.experiments.store import Record
+from identica.metrics import symbol
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
 
@@ -42,90 +43,88 @@ class Line:
     model: str
     metric: str
     paper_identity: Cell | None
-    identity: Cell
+    identity: Cell | None
     paper_supervised: Cell | None
     supervised: Cell | None
     paper_unsupervised: Cell | None
-    unsupervised: Cell
-    other_metric: str
-    other: Cell
+    unsupervised: Cell | None
+    other_metric: str | None
+    other: Cell | None
     seconds: float
 
 
-def summarise(records: Iterable[Record]) -> list[Line]:
-    """Group records that differ in their seed alone, and average over seeds."""
+def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list[Line]:
+    """Group records that differ in their seed alone, average over seeds, and give each row of `rows` its line.
+
+    A record that is the experiment of several rows stands in all of their lines; one of no row is called `own`.
+    """
     every = list(records)
     groups: dict[str, list[Record]] = {}
     for record in every:
         if record["kind"] == "unsupervised":
             same = {key: value for key, value in record["settings"].items() if key != "seed"}
-            key = json.dumps([record["row"], record["protocol"], record["steps"], same], sort_keys=True)
-            groups.setdefault(key, []).append(record)
+            groups.setdefault(json.dumps([record["protocol"], same], sort_keys=True), []).append(record)
     baselines = [record for record in every if record["kind"] == "supervised"]
-    order = {name: index for index, name in enumerate(ROWS)}
-    keys = sorted(groups, key=lambda key: (order.get(groups[key][0]["row"], len(order)), key))
-    return [_line(groups[key], baselines) for key in keys]
+    order = {name: index for index, name in enumerate(rows)}
+    lines = []
+    for key, group in groups.items():
+        known: Sequence[Row | None] = rows_of_record(group[0], rows) or [None]
+        for row in known:
+            place = len(order) if row is None else order[row.id]
+            lines.append((place, key, _line(row, group, baselines)))
+    return [line for *_, line in sorted(lines, key=lambda entry: entry[:2])]
 
 
-def make_table(records: Iterable[Record], style: str = "text") -> str:
-    """The table of all records as `text`, `markdown`, `latex` or `json`."""
+def make_table(records: Iterable[Record], style: str = "text", rows: Mapping[str, Row] = ROWS) -> str:
+    """The table of all records as `text`, `markdown`, `latex` or `json`, with the names of `rows`."""
     _checks.choice("format", style, FORMATS)
-    lines = summarise(records)
+    lines = summarise(records, rows)
     if not lines:
         raise InputError("there are no finished records to make a table of")
     return FORMATS[style](lines)
 
 
-def _line(records: Sequence[Record], baselines: Sequence[Record]) -> Line:
-    first, settings = records[0], records[0]["settings"]
-    row = ROWS.get(first["row"])
-    metric = metric_of(first)
-    shared = ("space", "marginal", "model_space", "dim", "observed")
-    supervised = [
-        record
-        for record in baselines
-        if record["protocol"] == first["protocol"] and all(record["settings"][key] == settings[key] for key in shared)
-    ]
+def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record]) -> Line:
+    first = records[0]
+    score, *others = _scores_of(row, first)
+    same = ("baseline", "protocol")
+    supervised = [one for one in baselines if all(one[key] == first[key] for key in same) and score in one["scores"]]
     return Line(
-        row=first["row"],
+        row="own" if row is None else row.id,
         protocol=first["protocol"],
         steps=first["steps"],
-        process=_process(settings),
-        model=", ".join((settings["model_space"], settings["model_conditional"])),
-        metric=metric,
-        paper_identity=_published(row and row.identity),
-        identity=_measured(records, f"identity_{metric}"),
-        paper_supervised=_published(row and row.supervised),
-        supervised=_measured(supervised, metric) if supervised else None,
-        paper_unsupervised=_published(row and row.unsupervised),
-        unsupervised=_measured(records, metric),
-        other_metric=_OTHER[metric],
-        other=_measured(records, _OTHER[metric]),
+        process=first["source"],
+        model=first["learner"],
+        metric=score,
+        paper_identity=_published(row, "identity"),
+        identity=_measured([record["identity"].get(score) for record in records]),
+        paper_supervised=_published(row, "supervised"),
+        supervised=_measured([record["scores"][score]["value"] for record in supervised]),
+        paper_unsupervised=_published(row, "unsupervised"),
+        unsupervised=_measured([record["scores"][score]["value"] for record in records]),
+        other_metric=others[0] if others else None,
+        other=_measured([record["scores"][others[0]]["value"] for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
     )
 
 
-def _process(settings: Mapping[str, Any]) -> str:
-    """The process in words; its size only if it is not the paper's."""
-    words = [settings["space"], settings["marginal"], settings["conditional"]]
-    size = settings["dim"], settings["observed"]
-    if size != _SIZE_OF_THE_PAPER:
-        words.append("N = {}, K = {}".format(*size))
-    return ", ".join(words)
+def _scores_of(row: Row | None, record: Record) -> list[str]:
+    """Names of the scores to show: the row's, or first the one that the theory is about."""
+    if row is not None:
+        return list(row.scores)
+    first = "mcc" if record["identified_up_to"] == "permutation" else "r2"
+    return sorted(record["scores"], key=lambda name: name != first)
 
 
-def _published(reference: Reference | None) -> Cell | None:
+def _published(row: Row | None, subject: Subject) -> Cell | None:
+    reference = None if row is None else row.reference(subject)
     return None if reference is None else Cell(*reference)
 
 
-def _measured(records: Sequence[Record], key: str) -> Cell:
-    values = [record[key] for record in records]
-    return Cell(mean(values), stdev(values) if len(values) > 1 else None, len(values))
+def _measured(values: Sequence[float | None]) -> Cell | None:
+    known = [value for value in values if value is not None]
+    return Cell(mean(known), stdev(known) if len(known) > 1 else None, len(known)) if known else None
 
-
-_SIZE_OF_THE_PAPER = (10, 10)
-_OTHER: dict[str, Metric] = {"r2": "mcc", "mcc": "r2"}
-_SYMBOLS = {"r2": "R²", "mcc": "MCC"}
 
 _HEADER = (
     "row",
@@ -149,13 +148,13 @@ def _cells(line: Line) -> tuple[str, ...]:
         line.row,
         line.process,
         line.model,
-        _SYMBOLS[line.metric],
+        symbol(line.metric),
         f"{_score(line.paper_identity)} / {_score(line.identity)}",
         f"{_score(line.paper_supervised)} / {_score(line.supervised)}",
         _score(line.paper_unsupervised),
         _score(line.unsupervised),
-        f"{_SYMBOLS[line.other_metric]} {_score(line.other)}",
-        str(line.unsupervised.seeds),
+        "–" if line.other_metric is None else f"{symbol(line.other_metric)} {_score(line.other)}",
+        "–" if line.unsupervised is None else str(line.unsupervised.seeds),
         str(line.steps),
         f"{line.seconds:.0f}",
         line.protocol,

@@ -53,7 +53,7 @@ def plot_similarities(
 
     Args:
         pairs: By the name of a run, what `identica.theory.similarities` gave.
-        slopes: What `identica.theory.matched_slope` gave.
+        slopes: What `Similarity.matched_slope` gave.
         path: The picture, .png, .pdf or .svg.
     """
     with canvas(2.6 * min(_COLUMNS, len(pairs)), 2.4 * -(-len(pairs) // _COLUMNS)) as figure:

@@ -1,9 +1,9 @@
 """The paper's statements, checked by numbers."""
 
 from identica.theory.limit import CASES, TOO_NARROW, Case, Limit, measure_limit
-from identica.theory.maps import Explained, explain, matched_slope, similarities
+from identica.theory.maps import Explained, explain, similarities
 from identica.theory.mismatch import mass_to_move
-from identica.theory.uniformity import TrainedHalves, take_halves_away
+from identica.theory.uniformity import TrainedHalves, train_with_parts_of_loss
 from identica.theory.volume import Volume, measure_volume
 
 __all__ = [
@@ -16,9 +16,8 @@ __all__ = [
     "Volume",
     "explain",
     "mass_to_move",
-    "matched_slope",
     "measure_limit",
     "measure_volume",
     "similarities",
-    "take_halves_away",
+    "train_with_parts_of_loss",
 ]

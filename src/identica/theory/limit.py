@@ -17,13 +17,12 @@ from torch import Generator, Tensor
 
 from identica import _checks
 from identica.laws import Conditional, Laplace, Law, Marginal, Normal, Uniform, VonMisesFisher
-from identica.objectives import DotProduct, PowerDistance, Similarity
+from identica.similarities import DotProduct, PowerDistance, Similarity, log_sums
 from identica.spaces import Box, Space, Sphere
 
 __all__ = ["CASES", "TOO_NARROW", "Case", "Limit", "measure_limit"]
 
 _QUADRATURE_POINTS = 2001
-_BLOCK_ENTRIES = 1 << 22
 _CHUNK = 1 << 16
 _95_PERCENT = 1.96
 
@@ -108,7 +107,7 @@ def measure_limit(case: Case, negatives: Sequence[int], *, anchors: int = 512, s
         while drawn < size:
             count = min(size - drawn, _CHUNK)
             candidates = case.encode(marginal.sample(count, generator).double())
-            total = torch.logaddexp(total, _log_sums(case.similarity, first, candidates))
+            total = torch.logaddexp(total, log_sums(case.similarity, first.float(), candidates.float()).double())
             drawn += count
         # φ(u, u⁺) stands on both sides and falls out.
         each = total - math.log(size) + case.space.log_volume - log_normaliser
@@ -116,13 +115,6 @@ def measure_limit(case: Case, negatives: Sequence[int], *, anchors: int = 512, s
         bands.append(_95_PERCENT * float(each.std()) / math.sqrt(anchors))
     entropy = float((log_normaliser - aligned).mean())
     return Limit(case.name, entropy, tuple(sizes), tuple(gaps), tuple(bands))
-
-
-def _log_sums(similarity: Similarity, anchors: Tensor, candidates: Tensor) -> Tensor:
-    transposed = candidates.T.contiguous().float()
-    rows = max(1, _BLOCK_ENTRIES // len(candidates))
-    blocks = [similarity.logits(block, transposed).logsumexp(dim=1) for block in torch.split(anchors.float(), rows)]
-    return torch.cat(blocks).double()
 
 
 def _on_sphere(kappa: float, dim: int) -> list[Case]:

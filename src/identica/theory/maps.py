@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from identica import _checks
 from identica._checks import InputError
-from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
 from identica.metrics import linear_r2, mcc
-from identica.objectives import DotProduct, PowerDistance, Similarity
+from identica.similarities import Similarity
 
-__all__ = ["Explained", "explain", "matched_slope", "similarities"]
+__all__ = ["Explained", "explain", "similarities"]
 
 Array = NDArray[np.float64]
 
@@ -32,7 +31,7 @@ class Explained:
         affine: h(z) = z A + b.
         permutation: each code is one latent, times a scale, plus a shift; the squared correlation of code and latent.
         isometry: Correlation of φ between latents with φ between codes, over random pairs; 1 for an isometry.
-        slope: Of φ between codes against φ between latents; `matched_slope` is what the theory asks for.
+        slope: Of φ between codes against φ between latents; `Similarity.matched_slope` is what the theory asks for.
     """
 
     orthogonal: float
@@ -85,20 +84,6 @@ def similarities(latents: Any, codes: Any, similarity: Similarity, *, seed: int 
     z, h = torch.as_tensor(np.asarray(latents)).double(), torch.as_tensor(np.asarray(codes)).double()
     first, second = np.random.default_rng([seed, 1]).integers(len(z), size=(2, _PAIRS))
     return similarity.paired(z[first], z[second]).numpy(), similarity.paired(h[first], h[second]).numpy()
-
-
-def matched_slope(similarity: Similarity, conditional: Law) -> float | None:
-    """The slope at which exp φ(h(z), h(z~)) is the conditional: κ, 1/λ^α or 1/2σ²; None for another family."""
-    if isinstance(similarity, DotProduct):
-        return conditional.kappa if isinstance(conditional, VonMisesFisher) else None
-    assert isinstance(similarity, PowerDistance)
-    if isinstance(conditional, Normal):
-        return 1 / (2 * conditional.sigma**2) if similarity.alpha == 2 else None
-    if isinstance(conditional, Laplace):
-        return 1 / conditional.scale if similarity.alpha == 1 else None
-    if isinstance(conditional, GeneralizedNormal) and conditional.beta == similarity.alpha:
-        return float(conditional.scale**-conditional.beta)
-    return None
 
 
 def _orthogonal_r2(z: Array, h: Array, seed: int) -> float:

@@ -8,21 +8,23 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from identica import _checks
-from identica.encoders import Encoder
+from identica.encoders import Encoder, make_encoder
 from identica.laws import Conditional, Marginal, Uniform, VonMisesFisher
+from identica.learners import Learner
 from identica.metrics import linear_r2
 from identica.models import Model
-from identica.objectives import DotProduct, InfoNCE
-from identica.processes import LeakyReLUMixing, SyntheticProcess
-from identica.protocols import Protocol, make_protocol
+from identica.objectives import InfoNCE
+from identica.recipes import contrastive_recipe
+from identica.similarities import DotProduct
+from identica.sources import Layers, Source, SyntheticPairs
 from identica.spaces import Sphere
 from identica.theory.volume import Volume, measure_volume
-from identica.training import train
+from identica.training import Schedule, make_optimizers, train
 
-__all__ = ["TrainedHalves", "take_halves_away"]
+__all__ = ["TrainedHalves", "train_with_parts_of_loss"]
 
 # The half of InfoNCE that draws partners together, or the one that drives strangers apart.
 _Half = Literal["alignment", "uniformity"]
@@ -55,7 +57,7 @@ class TrainedHalves:
         return {"loss": self.loss, "R²": round(100 * self.r2, 2), **self.volume.summary()}
 
 
-def take_halves_away(*, steps: int = 1500, seed: int = 0) -> list[TrainedHalves]:
+def train_with_parts_of_loss(*, steps: int = 1500, seed: int = 0) -> list[TrainedHalves]:
     """Train an encoder, then let it go on with each half of the loss alone; and one with uniformity from the start.
 
     Points on a sphere in five dimensions are mixed, and their pairs follow a von Mises–Fisher law.
@@ -85,48 +87,57 @@ class _Experiment:
 
     def __init__(self, seed: int) -> None:
         self.generator = Generator().manual_seed(seed)
-        mixing = LeakyReLUMixing.draw(_SPACE.dim, generator=self.generator)
-        self.process = SyntheticProcess(Marginal(_SPACE, Uniform()), Conditional(_SPACE, _CONDITIONAL), mixing)
-        self.latents, self.observations = self.process.labelled(_SAMPLES, self.generator)
+        mixing = Layers().draw(_SPACE.dim, generator=self.generator)
+        self.source = SyntheticPairs(Marginal(_SPACE, Uniform()), Conditional(_SPACE, _CONDITIONAL), mixing)
+        self.latents, self.observations = self.source.with_factors(_SAMPLES, self.generator)
         # The radius that matches the conditional is given, so that half a loss cannot do its work by another one.
-        self.protocol: Protocol = replace(
-            make_protocol("fast", Model("sphere", "vmf"), _SPACE.dim),
-            learning_rate=_LEARNING_RATE,
-            scale_start=math.sqrt(_CONDITIONAL.kappa),
-            scale_learning_rate=0.0,
-        )
+        recipe = contrastive_recipe("fast", Model(_SPACE, "vmf"))
+        self.encoder_settings = replace(recipe.encoder, scale_start=math.sqrt(_CONDITIONAL.kappa))
+        self.training = replace(recipe.training, learning_rate=_LEARNING_RATE, scale_learning_rate=0.0)
 
     def encoder(self) -> Encoder:
-        return self.protocol.encoder("sphere", _SPACE.dim, self.observations, self.generator)
+        return make_encoder(self.encoder_settings, _SPACE, self.observations, self.generator)
 
     def train(self, encoder: Encoder, halves: tuple[_Half, ...], steps: int) -> Encoder:
-        protocol = self.protocol.with_steps(steps)
-        # Without the positive in the denominator, uniformity is about strangers alone.
-        objective = InfoNCE(DotProduct(), positive_in_denominator=False, in_batch=protocol.in_batch)
-        task = _SomeHalves(self.process, objective, halves, protocol.batch_size)
-        optimizers = protocol.optimizers(encoder)
-        train(encoder, task, optimizers, protocol.schedule, generator=self.generator, device="cpu")
+        learner, training = _PartsOfLoss(encoder, halves), self.training
+        schedule = Schedule(steps, training.warmup, training.cosine)
+        train(
+            learner,
+            self.source,
+            make_optimizers(learner, training),
+            schedule,
+            batch_size=training.batch_size,
+            generator=self.generator,
+            device="cpu",
+        )
         return encoder
 
     def look_at(self, loss: str, encoder: Encoder) -> TrainedHalves:
         encoder.eval()
         with torch.no_grad():
             codes = encoder(self.observations)
-        volume = measure_volume(lambda z: encoder(self.process.mixing(z)), self.latents, _SPACE)
+        volume = measure_volume(lambda z: encoder(self.source.mixing(z)), self.latents, _SPACE)
         return TrainedHalves(loss, volume, linear_r2(self.latents, codes).value)
 
 
 @final
-@dataclass(frozen=True)
-class _SomeHalves:
-    """A task whose loss is one half of InfoNCE, or both."""
+class _PartsOfLoss(Learner):
+    """A learner whose loss is one half of InfoNCE, or both."""
 
-    process: SyntheticProcess
-    objective: InfoNCE
-    halves: tuple[_Half, ...]
-    batch_size: int
+    def __init__(self, encoder: Encoder, halves: tuple[_Half, ...]) -> None:
+        super().__init__()
+        self.encoder, self.halves = encoder, halves
+        # Without the positive in the denominator, uniformity is about strangers alone.
+        self.objective = InfoNCE(DotProduct(), positive_in_denominator=False, in_batch="positives")
 
-    def loss(self, encoder: nn.Module, generator: Generator, progress: float = 0.0) -> Tensor:
-        anchors, positives = encoder(torch.cat(self.process.pairs(self.batch_size, generator))).chunk(2)
+    def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
+        return source.pairs(count, generator)
+
+    def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
+        anchors, positives = self.encoder(torch.cat(batch)).chunk(2)
         parts = self.objective.parts(anchors, positives)._asdict()
         return torch.stack([parts[half] for half in self.halves]).sum()
+
+    def codes(self, observations: Tensor) -> Tensor:
+        codes: Tensor = self.encoder(observations)
+        return codes

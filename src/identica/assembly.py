@@ -1,0 +1,124 @@
+"""Build, train, calibrate: the one way from a source and settings to a trained learner."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import torch
+from torch import nn
+
+from identica._random import random_stream
+from identica.learners import Contrastive, Learner, LearnerSettings
+from identica.recipes import Recipe
+from identica.sources import Source
+from identica.training import Curve, Report, Schedule, make_optimizers, train
+
+__all__ = ["Fit", "assemble", "fit"]
+
+_WHITENING_SAMPLES = 16_384
+Evaluate = Callable[[Learner], Mapping[str, float]]
+
+
+@final
+@dataclass(frozen=True)
+class Fit:
+    """A trained learner.
+
+    Args:
+        learner: In evaluation mode, on the device it was trained on.
+        curve: Step, loss and scores at the steps that were evaluated.
+        seconds: Spent on all of it, over all sessions.
+        fitted: What calibration found, as plain data.
+    """
+
+    learner: Learner
+    curve: Curve
+    seconds: float
+    fitted: dict[str, Any]
+
+
+def assemble(
+    settings: LearnerSettings,
+    recipe: Recipe,
+    source: Source,
+    seed: int,
+    device: str = "cpu",
+    network: nn.Module | None = None,
+) -> Learner:
+    """The learner before training; `network` is one of the caller's own, for a contrastive learner."""
+    sample = source.bounded_sample(_WHITENING_SAMPLES, random_stream(seed, "whitening", device)).cpu()
+    weights = random_stream(seed, "weights")
+    if network is None:
+        return settings.build(recipe, sample, weights).to(device)
+    assert isinstance(settings, Contrastive)
+    return settings.build(recipe, sample, weights, network).to(device)
+
+
+def fit(
+    settings: LearnerSettings,
+    recipe: Recipe,
+    source: Source,
+    seed: int,
+    *,
+    device: str = "cpu",
+    network: nn.Module | None = None,
+    max_seconds: float | None = None,
+    evaluate: Evaluate | None = None,
+    evaluate_every: int = 0,
+    checkpoint: Path | None = None,
+    report: Report | None = None,
+) -> Fit:
+    """Build the learner, train it on the source by the recipe, and calibrate it.
+
+    Args:
+        settings: What is trained.
+        recipe: How.
+        source: Where batches come from.
+        seed: Of the weights, the batches and all other choices.
+        device: Where to train, as `resolve_device` names it.
+        network: A network of the caller's own, for a contrastive learner.
+        max_seconds: Time for training, if the recipe's steps may be cut short.
+        evaluate: Scores for the curve.
+        evaluate_every: Steps between evaluations; 0 for the last step only.
+        checkpoint: File to resume from, and to save to.
+        report: Called with the step, the loss and the latest scores.
+    """
+    training, started = recipe.training, time.monotonic()
+    with _surroundings(seed, training.threads):
+        learner = assemble(settings, recipe, source, seed, device, network)
+        assembled = time.monotonic() - started
+        trained = train(
+            learner,
+            source,
+            make_optimizers(learner, training),
+            Schedule(training.steps, training.warmup, training.cosine, max_seconds),
+            batch_size=training.batch_size,
+            generator=random_stream(seed, "batches", device),
+            device=device,
+            evaluate=evaluate,
+            evaluate_every=evaluate_every,
+            checkpoint=checkpoint,
+            report=report,
+        )
+        started = time.monotonic()
+        fitted = learner.eval().calibrate(source, seed)
+        return Fit(learner, trained.curve, assembled + trained.seconds + time.monotonic() - started, fitted)
+
+
+@contextmanager
+def _surroundings(seed: int, threads: int) -> Iterator[None]:
+    """Leave the caller's random state and threads as they were."""
+    before = torch.get_num_threads()
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        torch.manual_seed(seed)  # for modules of the user's own that draw, such as dropout
+        try:
+            torch.set_num_threads(threads or os.cpu_count() or 1)
+            yield
+        finally:
+            torch.set_num_threads(before)

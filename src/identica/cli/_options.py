@@ -1,0 +1,103 @@
+"""Options that several commands share, each written once: a dataclass whose fields are the options."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from identica.cli._app import AsJson
+
+__all__ = ["Columns", "Data", "FitOptions", "Jobs", "Out", "ProtocolName", "RunOptions", "Seeds", "Steps", "takes"]
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA", help="A .npz, .npy, .csv, .tsv, .parquet, .h5 or .bvh file, or a folder of images or clips."
+    ),
+]
+Columns = Annotated[str | None, typer.Option("--columns", help="Features to use, separated by commas; default: all.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits side by side; default: one per core.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
+ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
+Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How pairs are found in a file, and how they are fitted; the assumption aside."""
+
+    n_components: Annotated[
+        int | None, typer.Option("--n-components", help="Number of factors; default: as many as features.")
+    ] = None
+    lag: Annotated[int | None, typer.Option("--lag", help="Pair each row with the one so many rows later.")] = None
+    trial: Annotated[
+        str | None, typer.Option("--trial", help="Column or array of labels; pairs stay within a trial.")
+    ] = None
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", help="A csv of partners: two row numbers, or two file names of images.")
+    ] = None
+    columns: Columns = None
+    encoder: Annotated[
+        str | None, typer.Option("--encoder", help="linear, mlp, conv or resnet; default: mlp, and conv for images.")
+    ] = None
+    pca_components: Annotated[
+        int | None, typer.Option("--pca-components", help="Keep so many directions of most variance; default: all.")
+    ] = None
+    max_steps: Annotated[int | None, typer.Option("--max-steps", help="Number of updates; default: by the recipe.")] = (
+        None
+    )
+    max_seconds: Annotated[float | None, typer.Option("--max-seconds", help="Time for training.")] = None
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs in an update.")] = None
+    device: Device = "auto"
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How runs are computed, and where they are stored."""
+
+    seeds: Seeds = None
+    steps: Steps = None
+    workers: Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")] = None
+    device: Device = "auto"
+    out: Out = Path("runs")
+    as_json: AsJson = False
+
+
+def takes(group: type, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of a group, with some other defaults; it gets them as its argument `options`."""
+    names = [one.name for one in fields(group)]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints, added = get_type_hints(command, include_extras=True), get_type_hints(group, include_extras=True)
+        own = [one for name, one in inspect.signature(command).parameters.items() if name != "options"]
+        shared = [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=defaults.get(one.name, one.default),
+                annotation=added[one.name],
+            )
+            for one in fields(group)
+        ]
+
+        @functools.wraps(command)
+        def call(**given: Any) -> None:
+            options = group(**{name: given.pop(name) for name in names})
+            command(**given, options=options)
+
+        resolved = [one.replace(annotation=hints[one.name]) for one in own]
+        required_first = sorted([*resolved, *shared], key=lambda one: one.default is not inspect.Parameter.empty)
+        call.__signature__ = inspect.Signature(required_first)  # type: ignore[attr-defined]
+        call.__annotations__ = {one.name: one.annotation for one in required_first}
+        return call
+
+    return decorate

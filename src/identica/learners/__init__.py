@@ -1,0 +1,16 @@
+"""What is trained: modules that own their networks, with a loss, codes and groups of parameters."""
+
+from identica.learners.base import Learner, LearnerSettings, ParameterGroup, Role
+from identica.learners.contrastive import Contrastive, ContrastiveLearner
+from identica.learners.supervised import Supervised, SupervisedLearner
+
+__all__ = [
+    "Contrastive",
+    "ContrastiveLearner",
+    "Learner",
+    "LearnerSettings",
+    "ParameterGroup",
+    "Role",
+    "Supervised",
+    "SupervisedLearner",
+]

@@ -1,0 +1,90 @@
+"""What training asks of a learner, and how one is described."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from torch import Generator, Tensor, nn
+
+from identica.encoders import Scale
+from identica.models import Ambiguity
+from identica.recipes import Recipe
+from identica.sources import Source
+from identica.spaces import Space
+
+__all__ = ["Learner", "LearnerSettings", "ParameterGroup", "Role"]
+
+Role = Literal["matrices", "vectors", "scales"]
+"""How parameters are trained: as matrices (or kernels), as vectors (biases and the like), or as sizes of codes."""
+
+
+class ParameterGroup(NamedTuple):
+    """Parameters that are trained in one way."""
+
+    role: Role
+    parameters: list[nn.Parameter]
+
+
+class Learner(nn.Module, ABC):
+    """A module that owns all its networks. Called with a batch, it gives the loss."""
+
+    @abstractmethod
+    def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
+        """Draw what one update learns from: pairs, or observations with their factors."""
+
+    @abstractmethod
+    def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
+        """Loss of a batch, when this part of the steps (0 to 1) is done."""
+
+    @abstractmethod
+    def codes(self, observations: Tensor) -> Tensor:
+        """Codes of observations, as the loss sees them."""
+
+    def groups(self) -> list[ParameterGroup]:
+        """All learnable parameters by the way they are trained; a learner may group them otherwise."""
+        sizes = {id(value) for module in self.modules() if isinstance(module, Scale) for value in module.parameters()}
+        learnable = [value for value in self.parameters() if value.requires_grad]
+        free = [value for value in learnable if id(value) not in sizes]
+        return [
+            ParameterGroup("matrices", [value for value in free if value.ndim >= 2]),
+            ParameterGroup("vectors", [value for value in free if value.ndim < 2]),
+            ParameterGroup("scales", [value for value in learnable if id(value) in sizes]),
+        ]
+
+    def calibrate(self, source: Source, seed: int) -> dict[str, Any]:
+        """Measure, after training, what users read codes by; returned as plain data for records."""
+        return {}
+
+
+class LearnerSettings(ABC):
+    """A learner as plain data: a frozen dataclass that builds it, and prints as what a table calls it.
+
+    Attributes:
+        kind: `unsupervised` or `supervised`.
+        space: Of the codes.
+    """
+
+    kind: ClassVar[Literal["unsupervised", "supervised"]] = "unsupervised"
+
+    @property
+    @abstractmethod
+    def ambiguity(self) -> Ambiguity:
+        """Up to which map the factors can be recovered."""
+
+    @property
+    @abstractmethod
+    def code_space(self) -> Space:
+        """Where codes live."""
+
+    @abstractmethod
+    def recipe(self, protocol: str) -> Recipe:
+        """How it is trained: the recipe of that name, `fast` or `paper`."""
+
+    @abstractmethod
+    def build(self, recipe: Recipe, sample: Tensor, generator: Generator) -> Learner:
+        """The learner before training, for observations like `sample`."""
+
+    def describe(self) -> str:
+        """A sentence on what was trained."""
+        return f"Trained: {self}."

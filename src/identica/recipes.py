@@ -1,0 +1,227 @@
+"""How a learner is trained, as data: the authors' settings, or a recipe that reaches their scores in minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+from identica import _checks
+from identica.encoders import MLP, EncoderSettings
+from identica.models import Model
+from identica.objectives import InBatch
+from identica.similarities import PowerDistance, Similarity
+from identica.spaces import Box, Space, Sphere
+
+__all__ = [
+    "DIRECTIONS",
+    "PROTOCOLS",
+    "ContrastiveSettings",
+    "Direction",
+    "Recipe",
+    "TrainingSettings",
+    "contrastive_recipe",
+    "exceeds_two",
+    "supervised_recipe",
+]
+
+PROTOCOLS = ("fast", "paper")
+"""Names of the recipes."""
+
+Direction = Literal["forwards", "backwards"]
+"""The paper's question (which z~ belongs to this z?) or the fast protocol's (which z did this z~ come from?)."""
+
+DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
+"""The two questions."""
+
+# Mean of δ between unrelated codes when `fast` starts.
+_FIRST_MEAN_DISTANCE = 12.0
+
+
+@final
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How parameters are updated.
+
+    Args:
+        steps: Number of updates.
+        batch_size: Pairs in a batch.
+        optimizer: `adam` for all parameters, or `muon` for matrices and `adam` for the rest.
+        learning_rate: Of the matrices.
+        bias_learning_rate: Of biases and other vectors.
+        scale_learning_rate: Of scales.
+        schedule_scales: Whether the schedule changes that rate too.
+        warmup: Steps of linear warm-up.
+        cosine: Let the learning rate fall to zero along a cosine.
+        threads: Threads of the process that trains; 0 for all cores.
+    """
+
+    steps: int
+    batch_size: int
+    optimizer: Literal["adam", "muon"]
+    learning_rate: float
+    bias_learning_rate: float
+    scale_learning_rate: float
+    schedule_scales: bool
+    warmup: int
+    cosine: bool
+    threads: int
+
+
+@final
+@dataclass(frozen=True)
+class ContrastiveSettings:
+    """Which InfoNCE is minimised.
+
+    Args:
+        positive_in_denominator: As `InfoNCE` has it.
+        anchor_weight: As `InfoNCE` has it.
+        in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
+        backward: Swap the halves of each pair.
+        quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
+    """
+
+    positive_in_denominator: bool
+    anchor_weight: float
+    in_batch: InBatch
+    backward: bool
+    quadratic_until: float
+
+
+@final
+@dataclass(frozen=True)
+class Recipe:
+    """All settings of one training that are not about what is assumed.
+
+    Args:
+        name: `fast` or `paper`, with the direction behind it if that was changed.
+        training: How parameters are updated.
+        encoder: What the encoder is made of.
+        contrastive: Which InfoNCE is minimised, if one is.
+    """
+
+    name: str
+    training: TrainingSettings
+    encoder: EncoderSettings
+    contrastive: ContrastiveSettings | None = None
+
+    def with_steps(self, steps: int | None) -> Recipe:
+        """The same recipe, shortened or lengthened; as it is if no number is given."""
+        if steps is None:
+            return self
+        return replace(self, training=replace(self.training, steps=_checks.at_least_one("steps", steps)))
+
+    def with_plain_encoder(self) -> Recipe:
+        """The same recipe with the paper's encoder around the network: observations as they are, and plain heads.
+
+        Nothing but the loss then keeps codes from shrinking to a point.
+        """
+        plain = replace(self.encoder, whiten="no", normalise_codes=False, scale_start=1.0)
+        return replace(self, encoder=plain)
+
+    def in_direction(self, direction: Direction) -> Recipe:
+        """The same recipe, asking `forwards` which z~ belongs to a z, or `backwards` which z a z~ came from."""
+        backward = _checks.choice("direction", direction, DIRECTIONS) == "backwards"
+        assert self.contrastive is not None
+        turned = replace(self.contrastive, backward=backward, in_batch="positives" if backward else "anchors")
+        return replace(self, name=f"{self.name}-{direction}", contrastive=turned)
+
+
+def contrastive_recipe(protocol: str, model: Model) -> Recipe:
+    """The recipe of that name for pairs."""
+    if _checks.choice("protocol", protocol, PROTOCOLS) == "paper":
+        released_loss = ContrastiveSettings(
+            positive_in_denominator=True, anchor_weight=1.0, in_batch="anchors", backward=False, quadratic_until=0.0
+        )
+        return Recipe("paper", _paper_training(300_000), _paper_encoder(model.space.dim), released_loss)
+    # On a sphere pairs may be so far apart that each tells little: it takes many of them.
+    # Codes in an unbounded space must be turned to the axes by the pairs, and a wide kernel of a power above 2 would
+    # turn them whatever the pairs say: such kernels come in when the scale has settled.
+    above_two = exceeds_two(model.similarity)
+    steps = 8000 if isinstance(model.space, Sphere) else 6000 if above_two else 3000
+    loss = ContrastiveSettings(
+        positive_in_denominator=False,
+        anchor_weight=0.001,
+        in_batch="positives",
+        backward=True,
+        quadratic_until=0.1 if above_two else 0.0,
+    )
+    training = _fast_training(steps, model.space, scale_learning_rate=2e-3 if above_two else None)
+    start = _first_scale(model.similarity, model.space.dim)
+    return Recipe("fast", training, _fast_encoder(model.space.dim, start, normalise_codes=True), loss)
+
+
+def supervised_recipe(protocol: str, space: Space) -> Recipe:
+    """The recipe of that name for labels."""
+    if _checks.choice("protocol", protocol, PROTOCOLS) == "paper":
+        return Recipe("paper", _paper_training(100_000), _paper_encoder(space.dim))
+    return Recipe("fast", _fast_training(3000, space), _fast_encoder(space.dim, 1.0, normalise_codes=False))
+
+
+def exceeds_two(similarity: Similarity) -> bool:
+    """Whether this is a distance to a power above 2."""
+    return isinstance(similarity, PowerDistance) and similarity.alpha > 2
+
+
+def _paper_training(steps: int) -> TrainingSettings:
+    return TrainingSettings(
+        steps=steps,
+        batch_size=6144,
+        optimizer="adam",
+        learning_rate=1e-4,
+        bias_learning_rate=1e-4,
+        scale_learning_rate=1e-4,
+        schedule_scales=True,
+        warmup=0,
+        cosine=False,
+        threads=0,
+    )
+
+
+def _paper_encoder(dim: int) -> EncoderSettings:
+    return EncoderSettings(
+        widths=MLP.paper_widths(dim),
+        slope=0.01,
+        initialisation="torch",
+        whiten="no",
+        scale_start=1.0,
+        logarithmic_scale=False,
+        normalise_codes=False,
+    )
+
+
+def _fast_training(steps: int, space: Space, scale_learning_rate: float | None = None) -> TrainingSettings:
+    # A box must press on its codes or nothing holds them to its axes: its scale grows slowly.
+    by_space = 3e-4 if isinstance(space, Box) else 1e-3
+    return TrainingSettings(
+        steps=steps * max(space.dim, 10) // 10,
+        batch_size=1024,
+        optimizer="muon",
+        learning_rate=0.04 if isinstance(space, Sphere) else 0.02,
+        bias_learning_rate=1e-3,
+        scale_learning_rate=by_space if scale_learning_rate is None else scale_learning_rate,
+        schedule_scales=False,
+        warmup=100,
+        cosine=True,
+        threads=1,
+    )
+
+
+def _fast_encoder(dim: int, scale_start: float, *, normalise_codes: bool) -> EncoderSettings:
+    return EncoderSettings(
+        widths=(max(64, 6 * dim),) * 2,
+        slope=0.2,
+        initialisation="kaiming",
+        whiten="uncentred",
+        scale_start=scale_start,
+        logarithmic_scale=True,
+        normalise_codes=normalise_codes,
+    )
+
+
+def _first_scale(similarity: Similarity, dim: int) -> float:
+    """First width of the codes or radius of their sphere: a larger one saturates the loss."""
+    if not isinstance(similarity, PowerDistance):
+        return 1.0
+    alpha = min(similarity.alpha, 2.0)
+    # Two independent points that are uniform on [0, 1] differ by E|t|^α = 2 / ((α + 1)(α + 2)).
+    return float((_FIRST_MEAN_DISTANCE / dim * (alpha + 1) * (alpha + 2) / 2) ** (1 / alpha))

@@ -1,0 +1,89 @@
+"""What a source of positive pairs is, and how one is described."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal, Self, final
+
+from torch import Generator, Tensor
+
+__all__ = ["Factor", "FactorKind", "LabelledSource", "Source", "SourceSettings"]
+
+FactorKind = Literal["continuous", "circular", "ordinal", "categorical"]
+"""What the values of a factor are: numbers, angles, ranks, or names without an order."""
+
+_MOST_ENTRIES = 1 << 26
+
+
+@final
+@dataclass(frozen=True)
+class Factor:
+    """A factor whose true values are known.
+
+    Args:
+        name: What a page calls it.
+        kind: What its values are.
+    """
+
+    name: str
+    kind: FactorKind = "continuous"
+
+
+class Source(ABC):
+    """Anything that yields positive pairs of observations: a formula, an array, a renderer, a folder.
+
+    Training sees `pairs` alone; nothing about the factors passes through it.
+
+    Attributes:
+        shape: Of one observation.
+    """
+
+    shape: tuple[int, ...]
+
+    @abstractmethod
+    def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Draw `count` anchors and their positives, [count, …] each, on the generator's device."""
+
+    @abstractmethod
+    def sample(self, count: int, generator: Generator) -> Tensor:
+        """Draw `count` single observations, or all there are if they are fewer, [count, …]."""
+
+    def distinct_pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Draw up to `count` pairs of which no two are the same; by default there are pairs without end."""
+        return self.pairs(count, generator)
+
+    def bounded_sample(self, count: int, generator: Generator) -> Tensor:
+        """Draw up to `count` single observations, fewer if they are so large that they would fill the memory."""
+        return self.sample(max(2, min(count, _MOST_ENTRIES // max(1, math.prod(self.shape)))), generator)
+
+
+class LabelledSource(Source):
+    """A source whose factors are known, for scores and for the supervised baseline.
+
+    Attributes:
+        factors: A name and a kind for each column of the factors.
+    """
+
+    factors: tuple[Factor, ...]
+
+    @abstractmethod
+    def with_factors(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        """Draw factors, [count, number of factors], and their observations, [count, …]."""
+
+
+class SourceSettings(ABC):
+    """A source as plain data: a frozen dataclass that builds it from a seed, and prints as what a table calls it."""
+
+    @abstractmethod
+    def build(self, seed: int, device: str = "cpu") -> LabelledSource:
+        """The source; all that is random about it (a mixing, a choice of images) comes from the seed."""
+
+    def unpaired(self) -> Self:
+        """The same without what concerns pairs alone: what decides the result of a learner that sees labels."""
+        return self
+
+    def describe(self) -> str:
+        """A sentence on where the data come from."""
+        return f"Pairs of observations come from {self}."

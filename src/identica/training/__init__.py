@@ -1,0 +1,22 @@
+"""The loop that trains a learner: schedules, optimisers, checkpoints and devices. It knows no metric."""
+
+from identica.training.checkpoint import Curve
+from identica.training.devices import resolve_device
+from identica.training.loop import DivergenceError, Report, Trained, train
+from identica.training.muon import Muon, orthogonalise
+from identica.training.optimization import check_groups, make_optimizers
+from identica.training.schedule import Schedule
+
+__all__ = [
+    "Curve",
+    "DivergenceError",
+    "Muon",
+    "Report",
+    "Schedule",
+    "Trained",
+    "check_groups",
+    "make_optimizers",
+    "orthogonalise",
+    "resolve_device",
+    "train",
+]

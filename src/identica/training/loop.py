@@ -1,0 +1,159 @@
+"""The training loop: device, precision, schedule, checkpoint and exact resume. It knows no metric."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+import torch
+from torch import Generator
+from torch.optim import Optimizer
+
+from identica import _checks
+from identica._checks import InputError
+from identica.learners import Learner
+from identica.sources import Source
+from identica.training.checkpoint import Curve, State
+from identica.training.devices import resolve_device
+from identica.training.schedule import Schedule
+
+__all__ = ["DivergenceError", "Report", "Trained", "train"]
+
+_STEPS_BETWEEN_LOOKS = 20
+
+Evaluate = Callable[[Learner], Mapping[str, float]]
+Report = Callable[[int, float, Mapping[str, float]], None]
+"""Is told the step, the loss and the latest scores."""
+
+
+class DivergenceError(RuntimeError):
+    """The loss became NaN or infinite; training ended early."""
+
+
+@final
+@dataclass
+class Trained:
+    """What is left after training: the curve of losses and scores, and the seconds spent (over all sessions)."""
+
+    curve: Curve = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def train(
+    learner: Learner,
+    source: Source,
+    optimizers: Sequence[Optimizer],
+    schedule: Schedule,
+    *,
+    batch_size: int,
+    generator: Generator,
+    device: str = "auto",
+    precision: str = "32-true",
+    evaluate: Evaluate | None = None,
+    evaluate_every: int = 0,
+    checkpoint: Path | None = None,
+    checkpoint_seconds: float = 15.0,
+    report: Report | None = None,
+) -> Trained:
+    """Minimise the learner's loss over its parameters, in place.
+
+    Args:
+        learner: What is trained.
+        source: Where its batches come from.
+        optimizers: Over its parameters.
+        schedule: Number of steps and learning-rate factors.
+        batch_size: Pairs or labelled observations in a batch.
+        generator: Source of the batches, on the resolved device.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        precision: As Lightning Fabric names it, such as `32-true` or `bf16-mixed`.
+        evaluate: Scores for the curve; must not draw from `generator`.
+        evaluate_every: Steps between evaluations; 0 for the last step only.
+        checkpoint: File to resume from if it exists, and to save to; a run that was cut off at any point and
+            started again ends exactly as one that was not.
+        checkpoint_seconds: Time between saves.
+        report: Called with the step, the loss and the latest scores; on the CPU after every step.
+    """
+    from lightning_fabric import Fabric
+
+    if _checks.at_least_one("batch_size", batch_size) < 2:
+        raise InputError(f"batch_size must be at least 2, got {batch_size}")
+    fabric = Fabric(accelerator=resolve_device(device), devices=1, precision=precision)  # type: ignore[arg-type]
+    module, *wrapped = fabric.setup(learner, *optimizers)
+    state = State(learner, optimizers, generator)
+    if checkpoint is not None and checkpoint.exists():
+        state.load(checkpoint)
+    watch = _Watch(state, schedule.steps, evaluate, evaluate_every, checkpoint, checkpoint_seconds, report)
+    # Reading the loss makes the host wait for the device.
+    look_every = 1 if fabric.device.type == "cpu" else _STEPS_BETWEEN_LOOKS
+    module.train()
+    while (progress := schedule.progress(state.step, elapsed := watch.seconds())) < 1:
+        state.set_rates(schedule.factor(state.step, elapsed))
+        loss = module(*learner.batch(source, batch_size, generator), progress=progress)
+        for optimizer in wrapped:
+            optimizer.zero_grad(set_to_none=True)
+        fabric.backward(loss)
+        for optimizer in wrapped:
+            optimizer.step()
+        state.step += 1
+        if state.step % look_every == 0 or watch.is_due():
+            watch.look(learner, float(loss.detach()))
+    return Trained(state.curve, watch.seconds())
+
+
+class _Watch:
+    """What happens between steps: the check for divergence, scores, progress and checkpoints."""
+
+    def __init__(
+        self,
+        state: State,
+        steps: int,
+        evaluate: Evaluate | None,
+        evaluate_every: int,
+        checkpoint: Path | None,
+        checkpoint_seconds: float,
+        report: Report | None,
+    ) -> None:
+        self.state, self.steps, self.report = state, steps, report
+        self.evaluate, self.evaluate_every = evaluate, evaluate_every
+        self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
+        self.scores: Mapping[str, float] = {}
+        self._saved = time.monotonic()
+        self._started = self._saved - state.seconds
+
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def is_due(self) -> bool:
+        """Whether this step must not pass unseen: it is the last, or one to score."""
+        step = self.state.step
+        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
+
+    def look(self, learner: Learner, loss: float) -> None:
+        state = self.state
+        if not math.isfinite(loss):
+            raise DivergenceError(
+                f"the loss became {loss} at step {state.step} of {self.steps}: lower the learning rate"
+            )
+        if self.evaluate is not None and self.is_due():
+            self.scores = _evaluated(learner, self.evaluate)
+            state.curve.append({"step": state.step, "loss": loss, **self.scores})
+        if self.report is not None:
+            self.report(state.step, loss, self.scores)
+        overdue = time.monotonic() - self._saved >= self.checkpoint_seconds
+        if self.checkpoint is not None and overdue and state.step < self.steps:
+            state.seconds = self.seconds()
+            state.save(self.checkpoint)
+            self._saved = time.monotonic()
+
+
+def _evaluated(learner: Learner, evaluate: Evaluate) -> Mapping[str, float]:
+    learner.eval()
+    try:
+        with torch.no_grad():
+            return evaluate(learner)
+    finally:
+        learner.train()

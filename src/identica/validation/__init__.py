@@ -1,0 +1,7 @@
+"""How far to trust a result when the truth is not known: do refits agree, and which assumption fits the pairs best?"""
+
+from identica.validation.assumptions import CANDIDATES, select
+from identica.validation.refits import Consistency, consistency, refit
+from identica.validation.selection import Candidate, Selection
+
+__all__ = ["CANDIDATES", "Candidate", "Consistency", "Selection", "consistency", "refit", "select"]

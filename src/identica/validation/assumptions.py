@@ -1,0 +1,222 @@
+"""Which assumption fits the pairs best? Rival models are compared by what they tell of pairs they have not seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from identica import _checks, _pairing
+from identica._checks import InputError
+from identica.estimator import ContrastiveICA
+from identica.information import bits_of_pairs
+from identica.models import Model
+from identica.spaces import NAMED_SPACES
+from identica.validation.refits import consistency
+from identica.validation.selection import Candidate, Selection
+
+__all__ = ["CANDIDATES", "select"]
+
+CANDIDATES = (
+    ("sphere", "vmf"),
+    *(
+        (space, conditional)
+        for space in ("box", "unbounded")
+        for conditional in ("laplace", "normal", "gennorm(beta=3)")
+    ),
+)
+"""The assumptions, each a space and a conditional, that `select` compares if none are given."""
+
+_LEAST_HELD_OUT = 20
+_STEPS_PER_RECIPE = 0.3
+# Bits within this part of the best are as good: encoders of one assumption differ as much.
+_AS_GOOD = 0.02
+# Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
+_HIGHEST_KURTOSIS_IN_A_BOX = -0.6
+
+
+def select(
+    X: Any,
+    y: Any = None,
+    *,
+    X_pos: Any = None,
+    pairs: Any = None,
+    trials: Any = None,
+    candidates: Sequence[tuple[str, str]] = CANDIDATES,
+    held_out: float = 0.2,
+    refits: int = 2,
+    random_state: Any = 0,
+    n_jobs: int = -1,
+    **settings: Any,
+) -> Selection:
+    """Rank assumptions (space × conditional) by held-out bits, then refit those that lead and see if they agree.
+
+    Among those as good as the best the more restrictive space goes first: a sphere before a box before the unbounded
+    space; then the one with more bits. A box whose codes are not those of a bounded law is passed over.
+
+    Args:
+        X: Observations.
+        y: X_pos, by place.
+        X_pos: The partner of each row of X.
+        pairs: Index pairs into X.
+        trials: With `lag`: a label for each row of X.
+        candidates: Pairs of a space and a conditional.
+        held_out: Part of the pairs that is not fitted: drawn at random, or with `lag` the last ones.
+        refits: How often the leading assumptions are fitted, at least 2.
+        random_state: Seed of the split and of the fits.
+        n_jobs: Fits side by side; -1 for one per core.
+        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; three tenths of the recipe's
+            steps if there is no budget.
+    """
+    if _checks.at_least_one("refits", refits) < 2:
+        raise InputError(f"refits must be at least 2 to compare, got {refits}")
+    unknown = set(settings) - set(ContrastiveICA().get_params())
+    if unknown:
+        _checks.choice("argument", sorted(unknown)[0], sorted(ContrastiveICA().get_params()))
+    lag = settings.pop("lag", None)
+    probe = ContrastiveICA(**settings)
+    observations = _pairing.observations(probe, X, reset=True)
+    models = _models(candidates, settings.get("n_components") or math.prod(observations.shape[1:]))
+    source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    fitted, tested = source.split(held_out, in_order=lag is not None, seed=seed)
+    if tested is None or len(tested) < _LEAST_HELD_OUT:
+        left = 0 if tested is None else len(tested)
+        raise InputError(
+            f"too few pairs: {len(source)} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
+        )
+    indices = fitted.indices.numpy(), tested.indices.numpy()
+    contest = _Contest(source.observations.numpy(), *indices, settings, seed, n_jobs)
+    first = contest.fit([(model, 0) for model in models])
+    ahead = _leaders(first, models)
+    again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
+    return _ranked(models, first | again, ahead, contest)
+
+
+@final
+class _Contest:
+    """The same pairs for every assumption."""
+
+    def __init__(
+        self,
+        observations: NDArray[Any],
+        fitted: NDArray[np.int64],
+        tested: NDArray[np.int64],
+        settings: dict[str, Any],
+        seed: int,
+        n_jobs: int,
+    ) -> None:
+        self.observations, self.fitted, self.tested = observations, fitted, tested
+        self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
+
+    def fit(self, tasks: Sequence[tuple[Model, int]]) -> dict[tuple[Model, int], _Fit]:
+        from joblib import Parallel, delayed
+
+        done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat) for model, repeat in tasks)
+        return dict(zip(tasks, done, strict=True))
+
+    def _one(self, model: Model, repeat: int) -> _Fit:
+        estimator = ContrastiveICA(
+            **self.settings,
+            space=model.space.name,
+            conditional=model.conditional,
+            random_state=(self.seed + repeat) % 2**31,
+        )
+        if estimator.max_steps is None and estimator.max_seconds is None:
+            estimator.set_params(max_steps=estimator.recipe_steps(self.observations, _STEPS_PER_RECIPE))
+        estimator.fit(self.observations, pairs=self.fitted)
+        codes = torch.from_numpy(estimator.transform(self.observations)).float()
+        first, second = torch.from_numpy(self.tested).unbind(dim=1)
+        bits = bits_of_pairs(model.similarity, codes[first], codes[second], estimator.scale_)
+        return _Fit(estimator, bits.double().numpy(), codes.numpy())
+
+
+@final
+@dataclass(frozen=True)
+class _Fit:
+    estimator: ContrastiveICA
+    bits: NDArray[np.float64]
+    codes: NDArray[np.float32]
+
+
+def _models(candidates: Sequence[tuple[str, str]], dim: int) -> list[Model]:
+    try:
+        models = [Model.named(space, conditional, dim) for space, conditional in candidates]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"candidates must be pairs of a space and a conditional, got {candidates!r}") from None
+    if len(models) < 2:
+        raise InputError(f"candidates must be at least two, got {len(models)}")
+    return list(dict.fromkeys(models))
+
+
+def _leaders(fits: dict[tuple[Model, int], _Fit], models: Sequence[Model]) -> list[Model]:
+    """The best candidate without objection, and all that may turn out to be as good."""
+    bits = {model: float(fits[model, 0].bits.mean()) for model in models}
+    free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
+    best = max(free, key=bits.__getitem__)
+    margin = 0.02 + _AS_GOOD * abs(bits[best])
+    near = sorted((model for model in free if bits[model] >= bits[best] - margin), key=bits.__getitem__, reverse=True)
+    return near[:4]
+
+
+def _ranked(
+    models: Sequence[Model], fits: dict[tuple[Model, int], _Fit], refitted: Sequence[Model], contest: _Contest
+) -> Selection:
+    runs = {model: [fit for (one, _), fit in fits.items() if one == model] for model in models}
+    per_pair = {model: np.mean([fit.bits for fit in runs[model]], axis=0) for model in models}
+    objections = {model: _objection(model, runs[model][0]) for model in models}
+    free = [model for model in refitted if objections[model] is None] or list(refitted)
+    best = max(free, key=lambda model: float(per_pair[model].mean()))
+    found = []
+    for model in models:
+        difference = per_pair[best] - per_pair[model]
+        behind, error = float(difference.mean()), _standard_error(difference, runs[best], runs[model])
+        agreement = (
+            consistency([fit.codes for fit in runs[model]], ambiguity=model.ambiguity) if len(runs[model]) > 1 else None
+        )
+        found.append(
+            Candidate(
+                model,
+                float(per_pair[model].mean()),
+                (behind, error),
+                behind <= 2 * error + _AS_GOOD * abs(float(per_pair[best].mean())),
+                objections[model],
+                agreement,
+                runs[model][0].estimator,
+            )
+        )
+    found.sort(key=_preference)
+    return Selection(tuple(found), math.log2(len(contest.tested)))
+
+
+def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:
+    restriction = list(NAMED_SPACES).index(candidate.model.space.name) if candidate.tied else 0
+    return candidate.objection is not None, not candidate.tied, restriction, candidate.behind[0]
+
+
+def _standard_error(difference: NDArray[np.float64], *runs: Sequence[_Fit]) -> float:
+    """Of the mean difference: over pairs, and over refits of either side."""
+    variance = float(difference.var(ddof=1)) / len(difference)
+    for fits in runs:
+        means = [float(fit.bits.mean()) for fit in fits]
+        if len(means) > 1:
+            variance += float(np.var(means, ddof=1)) / len(means)
+    return math.sqrt(variance)
+
+
+def _objection(model: Model, fit: _Fit) -> str | None:
+    if model.space.name != "box":
+        return None
+    centred = fit.codes - fit.codes.mean(axis=0)
+    kurtosis = float(np.median((centred**4).mean(axis=0) / (centred**2).mean(axis=0) ** 2)) - 3
+    if kurtosis <= _HIGHEST_KURTOSIS_IN_A_BOX:
+        return None
+    return f"codes do not fill a box: excess kurtosis {kurtosis:.2f}, uniform codes have -1.20"

@@ -1,0 +1,110 @@
+"""What a comparison of assumptions found, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from identica.estimator import ContrastiveICA
+from identica.models import Model
+from identica.validation.refits import Consistency
+
+__all__ = ["Candidate", "Selection"]
+
+
+@final
+@dataclass(frozen=True)
+class Candidate:
+    """An assumption and how it did.
+
+    Args:
+        model: Space and conditional.
+        bits: What a code tells about its partner, on pairs that were held out: log₂ M - InfoNCE.
+        behind: How many bits less than the best, with its standard error (of the same pairs and over refits).
+        tied: Whether that is as good: within twice the error and 2 % of the bits.
+        objection: What speaks against the assumption whatever its bits, if anything does.
+        consistency: Agreement between refits, for candidates that were refitted.
+        estimator: The first fit.
+    """
+
+    model: Model
+    bits: float
+    behind: tuple[float, float]
+    tied: bool
+    objection: str | None
+    consistency: Consistency | None
+    estimator: ContrastiveICA
+
+
+@final
+@dataclass(frozen=True)
+class Selection:
+    """Candidates in the order of preference, and what that means.
+
+    Args:
+        candidates: The preferred one first.
+        most_bits: The most that could be measured: log₂ of the number of held-out pairs.
+    """
+
+    candidates: tuple[Candidate, ...]
+    most_bits: float
+
+    @property
+    def best(self) -> Candidate:
+        """The assumption to go with."""
+        return self.candidates[0]
+
+    @property
+    def verdict(self) -> str:
+        """The choice in words, with its reasons and its limits."""
+        best, *others = self.candidates
+        text = [f"The pairs fit best with: {best.model} ({best.bits:.2f} bits a pair, {best.estimator.conditional_})."]
+        ties = [str(other.model) for other in others if other.tied and other.objection is None]
+        if ties:
+            text.append(f"As good within noise: {'; '.join(ties)}. The more restrictive space goes first.")
+        worse = [other for other in others if not other.tied and other.objection is None]
+        if worse:
+            text.append(f"Next comes {worse[0].model}, {worse[0].behind[0] - best.behind[0]:.2f} bits behind.")
+        if best.objection is not None:
+            text.append(f"But {best.objection}.")
+        if best.bits > self.most_bits - 1:
+            text.append(
+                f"Bits are close to the limit of {self.most_bits:.1f} for so many pairs: give more pairs, or partners "
+                "farther apart, to tell assumptions apart more safely."
+            )
+        if best.consistency is not None:
+            text.append(best.consistency.verdict)
+        return " ".join(text)
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "best": {"space": self.best.model.space.name, "conditional": self.best.model.conditional},
+            "most_bits": round(self.most_bits, 3),
+            "candidates": [
+                {
+                    "space": candidate.model.space.name,
+                    "conditional": candidate.model.conditional,
+                    "fitted": candidate.estimator.conditional_,
+                    "bits": round(candidate.bits, 4),
+                    "behind": round(candidate.behind[0], 4),
+                    "behind_error": round(candidate.behind[1], 4),
+                    "tied": candidate.tied,
+                    "objection": candidate.objection,
+                    "consistency": None if candidate.consistency is None else candidate.consistency.summary(),
+                }
+                for candidate in self.candidates
+            ],
+            "verdict": self.verdict,
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{'space':<10} {'conditional':<16} {'bits':>7} {'behind best':>16}  {'consistency':>11}  remarks"]
+        for candidate in self.candidates:
+            agreement = "" if candidate.consistency is None else f"{100 * candidate.consistency.score:.1f}"
+            behind = f"{candidate.behind[0]:.3f} ± {candidate.behind[1]:.3f}"
+            remarks = candidate.objection or ("tied with the best" if candidate.tied else "")
+            space, conditional = candidate.model.space.name, candidate.model.conditional
+            line = f"{space:<10} {conditional:<16} {candidate.bits:7.3f} {behind:>16}  {agreement:>11}  {remarks}"
+            lines.append(line.rstrip())
+        return "\n".join([*lines, "", self.verdict])

@@ -11,6 +11,7 @@ from torch import Tensor
 
 __all__ = [
     "InputError",
+    "at_least",
     "at_least_one",
     "choice",
     "columns",
@@ -54,6 +55,13 @@ def at_least_one(name: str, value: int) -> int:
     """Return `value` if it is a whole number of one or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return value
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """Return `value` if it is a whole number of `least` or more."""
+    if at_least_one(name, value) < least:
+        raise InputError(f"{name} must be at least {least}, got {value}")
     return value
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, final
 
 import torch
@@ -17,12 +16,11 @@ from identica._random import random_stream
 from identica.learners import Contrastive, Learner, LearnerSettings
 from identica.recipes import Recipe
 from identica.sources import Source
-from identica.training import Curve, Report, Schedule, make_optimizers, train
+from identica.training import Curve, Schedule, make_optimizers, train
 
 __all__ = ["Fit", "assemble", "fit"]
 
 _WHITENING_SAMPLES = 16_384
-Evaluate = Callable[[Learner], Mapping[str, float]]
 
 
 @final
@@ -69,10 +67,7 @@ def fit(
     device: str = "cpu",
     network: nn.Module | None = None,
     max_seconds: float | None = None,
-    evaluate: Evaluate | None = None,
-    evaluate_every: int = 0,
-    checkpoint: Path | None = None,
-    report: Report | None = None,
+    **watched: Any,
 ) -> Fit:
     """Build the learner, train it on the source by the recipe, and calibrate it.
 
@@ -84,10 +79,7 @@ def fit(
         device: Where to train, as `resolve_device` names it.
         network: A network of the caller's own, for a contrastive learner.
         max_seconds: Time for training, if the recipe's steps may be cut short.
-        evaluate: Scores for the curve.
-        evaluate_every: Steps between evaluations; 0 for the last step only.
-        checkpoint: File to resume from, and to save to.
-        report: Called with the step, the loss and the latest scores.
+        **watched: What `train` takes to evaluate, report and save checkpoints.
     """
     training, started = recipe.training, time.monotonic()
     with _surroundings(seed, training.threads):
@@ -101,10 +93,7 @@ def fit(
             batch_size=training.batch_size,
             generator=random_stream(seed, "batches", device),
             device=device,
-            evaluate=evaluate,
-            evaluate_every=evaluate_every,
-            checkpoint=checkpoint,
-            report=report,
+            **watched,
         )
         started = time.monotonic()
         fitted = learner.eval().calibrate(source, seed)

@@ -59,8 +59,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         validation_fraction: Part of the pairs that is held out and scored, not fitted: drawn at random, or with `lag`
             the last ones.
         device: `auto`, `cpu`, `cuda` or `mps`.
-        random_state: Seed of the weights and of the batches: a whole number makes fits repeatable. The same number gives
-            the weights that `identica.experiments` gives for that seed.
+        random_state: Seed of the weights and of the batches: a whole number makes fits repeatable. An experiment on the
+            same source with that seed ends with the same weights.
         verbose: Show a progress bar with the time left.
 
     Attributes:
@@ -211,8 +211,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 _checks.at_least_one(name, _whole(getattr(self, name)))
         if self.max_seconds is not None:
             _checks.positive("max_seconds", self.max_seconds)
-        if self.batch_size is not None and self.batch_size < 2:
-            raise InputError(f"batch_size must be at least 2, got {self.batch_size}")
+        if self.batch_size is not None:
+            _checks.at_least("batch_size", _whole(self.batch_size), 2)
         if not 0 <= self.validation_fraction < 1:
             raise InputError(f"validation_fraction must be from 0 to below 1, got {self.validation_fraction!r}")
 

@@ -61,23 +61,22 @@ def report_of_fit(
     title: str = "Recovered factors",
     component_names: Sequence[str] | None = None,
 ) -> Report:
-    """The report of a fitted `ContrastiveICA`, or of a pipeline that ends in one.
+    """The report of a fit.
 
     Args:
-        estimator: Anything fitted.
-        X: Observations to show the codes of: [samples, features], or images [samples, channels, height, width].
-        latents: True factors of these observations, where they are known; a data frame gives their names.
+        estimator: A fitted `ContrastiveICA`, or a pipeline that ends in one.
+        X: Observations to show the codes of, vectors or images [samples, channels, height, width].
+        latents: True factors of these observations, if known; a data frame gives their names.
         trials: A label for each observation, if they are trials of a time series.
-        selection: What `identica.select` found, or its `summary()`.
-        consistency: What `identica.consistency` found, or its `summary()`.
-        bits: `score` on pairs that were held out.
+        selection: What `identica.select` found.
+        consistency: What `identica.consistency` found.
+        bits: `score` on pairs that were held out; that of the fit itself if not given.
         seconds: What the fit took.
-        series: Whether observations are in the order of time; if not given, so if they have trials or a lag.
+        series: Whether observations are in the order of time; by default if they have trials or a lag.
         title: The heading.
         component_names: A name for each component.
     """
     model = estimator[-1] if hasattr(estimator, "named_steps") else estimator
-    observations = np.asarray(X)
     made = Report(
         title=title,
         lead=_promise(model),
@@ -86,18 +85,24 @@ def report_of_fit(
         component_names=component_names,
         ambiguity=getattr(model, "ambiguity_", "permutation"),
         curve=getattr(model, "loss_curve_", ()),
-        series=trials is not None or getattr(model, "lag", None) is not None if series is None else series,
+        series=_is_series(model, trials) if series is None else series,
         trials=None if trials is None else np.asarray(trials),
-        images=observations if observations.ndim == 4 else None,
+        images=np.asarray(X) if np.ndim(X) == 4 else None,
         selection=_summary(selection),
         consistency=_summary(consistency),
         settings=_parameters(model),
         versions=versions(),
     )
-    return made if latents is None else _with_latents(made, latents)
+    return _with_latents(made, latents)
+
+
+def _is_series(model: Any, trials: Any) -> bool:
+    return trials is not None or getattr(model, "lag", None) is not None
 
 
 def _with_latents(report: Report, latents: Any) -> Report:
+    if latents is None:
+        return report
     truth = np.asarray(latents, dtype=np.float64)
     truth = truth[:, None] if truth.ndim == 1 else truth
     names = [str(name) for name in latents.columns] if hasattr(latents, "columns") else None
@@ -142,6 +147,7 @@ def _promise(model: Any) -> str:
 
 
 def _summary_of_fit(model: Any, bits: float | None, seconds: float | None) -> list[tuple[str, str]]:
+    bits = getattr(model, "validation_score_", None) if bits is None else bits
     cards = [] if bits is None else [("bits a pair, held out", f"{bits:.2f}")]
     if hasattr(model, "n_components_"):
         cards.append(("components", str(model.n_components_)))

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 from torch.optim import Optimizer
 
 from identica import _checks
-from identica._checks import InputError
 from identica.learners import Learner
 from identica.sources import Source
 from identica.training.checkpoint import Curve, State
 from identica.training.devices import resolve_device
 from identica.training.schedule import Schedule
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 __all__ = ["DivergenceError", "Report", "Trained", "train"]
 
@@ -72,36 +75,48 @@ def train(
         precision: As Lightning Fabric names it, such as `32-true` or `bf16-mixed`.
         evaluate: Scores for the curve; must not draw from `generator`.
         evaluate_every: Steps between evaluations; 0 for the last step only.
-        checkpoint: File to resume from if it exists, and to save to; a run that was cut off at any point and
-            started again ends exactly as one that was not.
+        checkpoint: File to resume from and to save to; a run that was cut off ends exactly as one that was not.
         checkpoint_seconds: Time between saves.
         report: Called with the step, the loss and the latest scores; on the CPU after every step.
     """
     from lightning_fabric import Fabric
 
-    if _checks.at_least_one("batch_size", batch_size) < 2:
-        raise InputError(f"batch_size must be at least 2, got {batch_size}")
+    _checks.at_least("batch_size", batch_size, 2)
     fabric = Fabric(accelerator=resolve_device(device), devices=1, precision=precision)  # type: ignore[arg-type]
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
     if checkpoint is not None and checkpoint.exists():
         state.load(checkpoint)
-    watch = _Watch(state, schedule.steps, evaluate, evaluate_every, checkpoint, checkpoint_seconds, report)
+    watch = _Watch(learner, state, schedule.steps, evaluate, evaluate_every, checkpoint, checkpoint_seconds, report)
+    batches = functools.partial(learner.batch, source, batch_size, generator)
+    _run_steps(fabric, module, wrapped, batches, schedule, watch)
+    return Trained(state.curve, watch.seconds())
+
+
+def _run_steps(
+    fabric: Fabric,
+    module: Any,
+    optimizers: Sequence[Any],
+    batches: Callable[[], tuple[Tensor, ...]],
+    schedule: Schedule,
+    watch: _Watch,
+) -> None:
+    """Update until the schedule ends."""
+    state = watch.state
     # Reading the loss makes the host wait for the device.
     look_every = 1 if fabric.device.type == "cpu" else _STEPS_BETWEEN_LOOKS
     module.train()
     while (progress := schedule.progress(state.step, elapsed := watch.seconds())) < 1:
         state.set_rates(schedule.factor(state.step, elapsed))
-        loss = module(*learner.batch(source, batch_size, generator), progress=progress)
-        for optimizer in wrapped:
+        loss = module(*batches(), progress=progress)
+        for optimizer in optimizers:
             optimizer.zero_grad(set_to_none=True)
         fabric.backward(loss)
-        for optimizer in wrapped:
+        for optimizer in optimizers:
             optimizer.step()
         state.step += 1
         if state.step % look_every == 0 or watch.is_due():
-            watch.look(learner, float(loss.detach()))
-    return Trained(state.curve, watch.seconds())
+            watch.look(float(loss.detach()))
 
 
 class _Watch:
@@ -109,6 +124,7 @@ class _Watch:
 
     def __init__(
         self,
+        learner: Learner,
         state: State,
         steps: int,
         evaluate: Evaluate | None,
@@ -117,7 +133,7 @@ class _Watch:
         checkpoint_seconds: float,
         report: Report | None,
     ) -> None:
-        self.state, self.steps, self.report = state, steps, report
+        self.learner, self.state, self.steps, self.report = learner, state, steps, report
         self.evaluate, self.evaluate_every = evaluate, evaluate_every
         self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
         self.scores: Mapping[str, float] = {}
@@ -132,14 +148,14 @@ class _Watch:
         step = self.state.step
         return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
 
-    def look(self, learner: Learner, loss: float) -> None:
+    def look(self, loss: float) -> None:
         state = self.state
         if not math.isfinite(loss):
             raise DivergenceError(
                 f"the loss became {loss} at step {state.step} of {self.steps}: lower the learning rate"
             )
         if self.evaluate is not None and self.is_due():
-            self.scores = _evaluated(learner, self.evaluate)
+            self.scores = _evaluated(self.learner, self.evaluate)
             state.curve.append({"step": state.step, "loss": loss, **self.scores})
         if self.report is not None:
             self.report(state.step, loss, self.scores)

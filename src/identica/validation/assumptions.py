@@ -17,6 +17,7 @@ from identica._checks import InputError
 from identica.estimator import ContrastiveICA
 from identica.information import bits_of_pairs
 from identica.models import Model
+from identica.sources import ArrayPairs
 from identica.spaces import NAMED_SPACES
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -57,8 +58,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits, then refit those that lead and see if they agree.
 
-    Among those as good as the best the more restrictive space goes first: a sphere before a box before the unbounded
-    space; then the one with more bits. A box whose codes are not those of a bounded law is passed over.
+    Among those as good as the best the more restrictive space goes first (sphere, box, unbounded), then the one with
+    more bits. A box whose codes are not those of a bounded law is passed over.
 
     Args:
         X: Observations.
@@ -71,32 +72,42 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`: `n_components`, `lag`, `encoder`, `max_steps`, …; three tenths of the recipe's
-            steps if there is no budget.
+        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget.
     """
-    if _checks.at_least_one("refits", refits) < 2:
-        raise InputError(f"refits must be at least 2 to compare, got {refits}")
-    unknown = set(settings) - set(ContrastiveICA().get_params())
-    if unknown:
-        _checks.choice("argument", sorted(unknown)[0], sorted(ContrastiveICA().get_params()))
+    _check_settings(refits, settings)
     lag = settings.pop("lag", None)
     probe = ContrastiveICA(**settings)
     observations = _pairing.observations(probe, X, reset=True)
     models = _models(candidates, settings.get("n_components") or math.prod(observations.shape[1:]))
     source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    fitted, tested = source.split(held_out, in_order=lag is not None, seed=seed)
-    if tested is None or len(tested) < _LEAST_HELD_OUT:
-        left = 0 if tested is None else len(tested)
-        raise InputError(
-            f"too few pairs: {len(source)} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
-        )
-    indices = fitted.indices.numpy(), tested.indices.numpy()
+    indices = _split(source, held_out, in_order=lag is not None, seed=seed)
     contest = _Contest(source.observations.numpy(), *indices, settings, seed, n_jobs)
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
     return _ranked(models, first | again, ahead, contest)
+
+
+def _check_settings(refits: int, settings: dict[str, Any]) -> None:
+    if _checks.at_least_one("refits", refits) < 2:
+        raise InputError(f"refits must be at least 2 to compare, got {refits}")
+    allowed = sorted(ContrastiveICA().get_params())
+    for name in sorted(settings):
+        _checks.choice("argument", name, allowed)
+
+
+def _split(
+    source: ArrayPairs, held_out: float, *, in_order: bool, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Index pairs to fit and to test."""
+    fitted, tested = source.split(held_out, in_order=in_order, seed=seed)
+    left = 0 if tested is None else len(tested)
+    if tested is None or left < _LEAST_HELD_OUT:
+        raise InputError(
+            f"too few pairs: {len(source)} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
+        )
+    return fitted.indices.numpy(), tested.indices.numpy()
 
 
 @final

@@ -29,9 +29,8 @@ def of_row(row: str) -> list[Record]:
     return [record for record in records(TABLES) if record["row"] == row]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/recipe.md"])
-def test_pages_show_the_table_of_the_records(page: str) -> None:
-    folder = TABLES if page == "README.md" else OFF_GRID
+@pytest.mark.parametrize(("page", "folder"), [("docs/results.md", TABLES), ("docs/recipe.md", OFF_GRID)])
+def test_pages_show_the_table_of_the_records(page: str, folder: Path) -> None:
     assert make_table(RunStore(folder).records(), "markdown") in (ROOT / page).read_text(encoding="utf-8")
 
 

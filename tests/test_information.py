@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Generator, nn
 
-from identica.evidence import bits_of_pairs, match_scale
-from identica.objectives import DotProduct, InfoNCE, PowerDistance, Similarity
+from identica.information import bits_of_pairs, match_scale
+from identica.objectives import InfoNCE
+from identica.similarities import DotProduct, PowerDistance, Similarity
 
 
 def noisy(count: int, width: float, generator: Generator) -> tuple[torch.Tensor, torch.Tensor]:

@@ -15,7 +15,8 @@ from torch.nn.functional import cross_entropy
 from identica import _streaming
 from identica._checks import InputError
 from identica._streaming import mean_log_partition
-from identica.objectives import DotProduct, InfoNCE, PowerDistance, Similarity, mean_squared_error
+from identica.objectives import InfoNCE, mean_squared_error
+from identica.similarities import DotProduct, PowerDistance, Similarity
 
 SIMILARITIES: list[Similarity] = [DotProduct(), *(PowerDistance(alpha) for alpha in (1.0, 1.5, 2.0, 3.0, 4.0))]
 
@@ -80,10 +81,10 @@ class TestInfoNCE:
 
     def test_gradcheck(self, similarity: Similarity) -> None:
         anchors, candidates = points(4, 3), points(5, 3, seed=1)
-        floor = torch.zeros(4, dtype=torch.float64, requires_grad=True)
+        extra = torch.zeros(4, dtype=torch.float64, requires_grad=True)
         assert torch.autograd.gradcheck(
-            lambda u, c, f: 2 * mean_log_partition(similarity, u, c, temperature=0.7, floor=f, excluded=(1,)),
-            (anchors, candidates, floor),
+            lambda u, c, e: 2 * mean_log_partition(similarity, u, c, temperature=0.7, extra_logits=e, excluded=(1,)),
+            (anchors, candidates, extra),
         )
 
     def test_blocks_do_not_change_the_result(self, similarity: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +139,8 @@ def test_compiled_and_eager_blocks_agree(similarity: Similarity, dim: int, monke
 def test_a_compiler_that_does_not_work_costs_speed_only(tmp_path: Path) -> None:
     script = """
 import warnings, torch
-from identica.objectives import InfoNCE, PowerDistance
+from identica.objectives import InfoNCE
+from identica.similarities import PowerDistance
 codes = torch.rand(600, 3, generator=torch.Generator().manual_seed(0))
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -168,7 +170,6 @@ def test_mean_squared_error() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PowerDistance(0.5), "alpha must be at least 1, got 0.5"),
         (lambda: InfoNCE(DotProduct(), temperature=0), "temperature must be a finite number above 0, got 0"),
         (lambda: InfoNCE(DotProduct(), in_batch="all"), "unknown in_batch 'all'"),  # type: ignore[arg-type]
         (lambda: InfoNCE(DotProduct())(torch.zeros(3, 2), torch.zeros(3, 4)), "got [3, 2] and [3, 4]"),

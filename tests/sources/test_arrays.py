@@ -6,7 +6,7 @@ import torch
 from torch import Generator
 
 from identica._checks import InputError
-from identica.processes import ArrayPairs, lagged_pairs
+from identica.sources import ArrayPairs, lagged_pairs
 
 
 def test_partners_come_from_the_pairs_alone(generator: Generator) -> None:
@@ -25,13 +25,31 @@ def test_bytes_stay_bytes(generator: Generator) -> None:
 def test_a_split_parts_the_pairs(in_order: bool) -> None:
     source = ArrayPairs(torch.zeros(101, 1), lagged_pairs(101, 1))
     fitted, tested = source.split(0.2, in_order=in_order, seed=0)
+    assert tested is not None
     assert (len(fitted), len(tested)) == (80, 20)
-    assert sorted(np.concatenate([fitted, tested])[:, 0]) == list(range(100))
-    assert (fitted.max() <= tested.min()) == in_order
+    first, second = fitted.indices.numpy(), tested.indices.numpy()
+    assert sorted(np.concatenate([first, second])[:, 0]) == list(range(100))
+    assert (first.max() <= second.min()) == in_order
+    assert fitted.observations is tested.observations is source.observations
     everything, nothing = source.split(0.0, in_order=in_order, seed=0)
-    assert (len(everything), len(nothing)) == (100, 0)
+    assert (len(everything), nothing) == (100, None)
     with pytest.raises(InputError, match="held_out must be a part"):
         source.split(1.0, in_order=in_order, seed=0)
+
+
+def test_distinct_pairs_come_once(generator: Generator) -> None:
+    source = ArrayPairs(torch.arange(101.0)[:, None], lagged_pairs(101, 1))
+    first, second = source.distinct_pairs(1000, generator)
+    assert sorted(first.flatten().tolist()) == list(range(100))
+    assert torch.equal(second, first + 1)
+    assert len(source.distinct_pairs(7, generator)[0].unique()) == 7
+
+
+def test_single_observations_come_once(generator: Generator) -> None:
+    source = ArrayPairs(torch.arange(50.0)[:, None], [[0, 1]])
+    assert source.shape == (1,)
+    assert sorted(source.sample(60, generator).flatten().tolist()) == list(range(50))
+    assert source.bounded_sample(5, generator).shape == (5, 1)
 
 
 def test_partners_stay_within_a_trial() -> None:

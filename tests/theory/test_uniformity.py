@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from identica._checks import InputError
-from identica.theory import take_halves_away
+from identica.theory import train_with_parts_of_loss
 
 
 @pytest.mark.slow
 def test_without_uniformity_h_collapses_and_without_alignment_it_stays_a_bijection() -> None:
-    both, uniformity, alignment, from_the_start = (kept.summary() for kept in take_halves_away())
+    both, uniformity, alignment, from_the_start = (kept.summary() for kept in train_with_parts_of_loss())
     for kept in (both, uniformity):
         assert kept["turned over"] == 0
         assert kept["ratio at 1 %"] > 0.1
@@ -41,4 +41,4 @@ def test_it_is_a_command(command_line: Callable[..., tuple[int, str, str]], tmp_
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(InputError, match="steps must be"):
-        take_halves_away(steps=0)
+        train_with_parts_of_loss(steps=0)

@@ -11,36 +11,52 @@ from torch.optim import Adam
 from identica._checks import InputError
 from identica.encoders import MLP, BoxHead, Encoder
 from identica.laws import Conditional, Laplace, Marginal, Uniform
-from identica.objectives import InfoNCE, PowerDistance
-from identica.optimizers import Muon
-from identica.processes import LeakyReLUMixing, SyntheticProcess
+from identica.learners import ContrastiveLearner, Learner, SupervisedLearner
+from identica.models import Model
+from identica.objectives import InfoNCE
+from identica.recipes import ContrastiveSettings
+from identica.similarities import PowerDistance
+from identica.sources import ArrayPairs, Layers, SyntheticPairs
 from identica.spaces import Box
-from identica.training import Contrastive, DivergenceError, Schedule, Supervised, resolve_device, train
+from identica.training import DivergenceError, Muon, Schedule, resolve_device, train
+
+PLAIN = ContrastiveSettings(
+    positive_in_denominator=True, anchor_weight=0.0, in_batch="anchors", backward=False, quadratic_until=0.0
+)
 
 
 class Setup:
     """A small training run, made anew from the same seeds each time."""
 
-    def __init__(self, supervised: bool = False) -> None:
+    def __init__(
+        self, supervised: bool = False, settings: ContrastiveSettings = PLAIN, conditional: str = "laplace"
+    ) -> None:
         generator = torch.Generator().manual_seed(0)
         box = Box(3)
-        mixing = LeakyReLUMixing.draw(3, generator=generator, draws=50)
-        process = SyntheticProcess(Marginal(box, Uniform()), Conditional(box, Laplace(0.1)), mixing)
+        mixing = Layers().draw(3, generator=generator, draws=50)
+        self.source = SyntheticPairs(Marginal(box, Uniform()), Conditional(box, Laplace(0.1)), mixing)
         self.encoder = Encoder(MLP(3, 3, [16, 16], generator=generator), BoxHead(3))
-        self.task = Supervised(process, 64) if supervised else Contrastive(process, InfoNCE(PowerDistance(1.0)), 64)
-        matrices = [p for p in self.encoder.parameters() if p.ndim == 2]
-        vectors = [p for p in self.encoder.parameters() if p.ndim < 2]
+        model = Model(box, conditional)
+        self.learner: Learner = (
+            SupervisedLearner(self.encoder) if supervised else ContrastiveLearner(self.encoder, model, settings)
+        )
+        matrices = [p for p in self.learner.parameters() if p.ndim == 2]
+        vectors = [p for p in self.learner.parameters() if p.ndim < 2]
         self.optimizers = [Muon(matrices), Adam([{"params": vectors, "lr": 1e-2, "scheduled": False}])]
         self.generator = torch.Generator().manual_seed(1)
 
     def train(self, steps: int = 30, **options: object) -> list[dict[str, float]]:
         schedule = Schedule(steps, warmup=5, cosine=True)
-        options = {"device": "cpu", "generator": self.generator} | options
-        return train(self.encoder, self.task, self.optimizers, schedule, **options).curve  # type: ignore[arg-type]
+        options = {"device": "cpu", "generator": self.generator, "batch_size": 64} | options
+        return train(self.learner, self.source, self.optimizers, schedule, **options).curve  # type: ignore[arg-type]
+
+    def loss(self, progress: float = 0.0) -> float:
+        batch = self.learner.batch(self.source, 64, torch.Generator().manual_seed(3))
+        return float(self.learner(*batch, progress=progress).detach())
 
     @property
     def weights(self) -> list[torch.Tensor]:
-        return list(self.encoder.state_dict().values())
+        return list(self.learner.state_dict().values())
 
 
 def size(module: nn.Module) -> dict[str, float]:
@@ -127,22 +143,30 @@ def test_devices() -> None:
 
 
 def test_a_first_objective_takes_its_part_of_the_steps() -> None:
-    setup = Setup()
-    assert isinstance(setup.task, Contrastive)
-    first = InfoNCE(PowerDistance(2.0))
-    task = replace(setup.task, first_objective=first, first_until=0.5)
-
-    def loss(chosen: Contrastive, progress: float) -> float:
-        return float(chosen.loss(setup.encoder, torch.Generator().manual_seed(3), progress).detach())
-
-    assert loss(task, 0.49) == loss(replace(setup.task, objective=first), 0.0)
-    assert loss(task, 0.5) == loss(setup.task, 0.5) != loss(task, 0.49)
+    late = replace(PLAIN, quadratic_until=0.5)
+    lowered, cubic = (Setup(settings=settings, conditional="gennorm(beta=3)") for settings in (late, PLAIN))
+    square = Setup(conditional="normal")
+    assert lowered.loss(0.49) == square.loss(0.0)
+    assert lowered.loss(0.5) == cubic.loss(0.5) != lowered.loss(0.49)
+    assert cubic.loss(0.0) == cubic.loss(0.5)
 
 
 def test_backwards_is_the_loss_of_swapped_pairs() -> None:
-    setup = Setup()
-    assert isinstance(setup.task, Contrastive)
-    generators = [torch.Generator().manual_seed(3) for _ in range(2)]
-    swapped = replace(setup.task, backward=True).loss(setup.encoder, generators[0])
-    first, second = (setup.encoder(half) for half in setup.task.process.pairs(64, generators[1]))
-    assert torch.allclose(swapped, setup.task.objective(second, first))
+    setup = Setup(settings=replace(PLAIN, backward=True))
+    pairs = setup.source.pairs(64, torch.Generator().manual_seed(3))
+    first, second = (setup.encoder(half) for half in pairs)
+    swapped = InfoNCE(PowerDistance(1.0))(second, first)
+    assert setup.loss() == pytest.approx(float(swapped.detach()), rel=1e-5)
+    assert setup.loss() != pytest.approx(Setup().loss(), rel=1e-5)
+
+
+def test_batches_are_of_two_at_least() -> None:
+    with pytest.raises(InputError, match="batch_size must be at least 2, got 1"):
+        Setup().train(batch_size=1)
+
+
+def test_labels_need_a_source_that_has_them() -> None:
+    setup = Setup(supervised=True)
+    pairs = ArrayPairs(torch.zeros(4, 3), [[0, 1]])
+    with pytest.raises(InputError, match="source must know its factors to train with labels, got ArrayPairs"):
+        setup.learner.batch(pairs, 2, setup.generator)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from identica.optimizers import Muon, orthogonalise
+from identica.training import Muon, orthogonalise
 
 
 def test_orthogonalised_matrices_have_singular_values_near_one(generator: torch.Generator) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from identica import select
 from identica._checks import InputError
-from identica.trust import CANDIDATES
+from identica.validation import CANDIDATES
 
 RANDOM = np.random.default_rng(0)
 BOX = RANDOM.uniform(size=(4000, 2))

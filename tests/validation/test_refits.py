@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from identica import ContrastiveICA, consistency
 from identica._checks import InputError
-from identica.trust import refit
+from identica.validation import refit
 
 RANDOM = np.random.default_rng(0)
 CODES = RANDOM.uniform(size=(2000, 3))

@@ -3,9 +3,10 @@ from __future__ import annotations
 import torch
 from torch import Generator
 
-from identica.encoders import MLP, Whitening, make_backbone
+from identica.encoders import MLP, Whitening, make_backbone, make_encoder
 from identica.models import Model
-from identica.protocols import make_protocol
+from identica.recipes import contrastive_recipe
+from identica.spaces import Box
 
 SPREAD = torch.tensor([10.0, 3.0, 1.0, 0.1])
 
@@ -27,9 +28,9 @@ def test_directions_can_be_left_out() -> None:
 
 
 def test_a_mean_far_away_is_subtracted_and_a_near_one_is_not() -> None:
-    protocol = make_protocol("fast", Model("box", "laplace"), 4)
+    recipe = contrastive_recipe("fast", Model(Box(4), "laplace"))
     for offset, stays in ((0.05, True), (1000.0, False)):
-        encoder = protocol.encoder("box", 4, sample(offset), Generator())
+        encoder = make_encoder(recipe.encoder, Box(4), sample(offset), Generator())
         assert isinstance(encoder.whitening, Whitening)
         assert (encoder.whitening.mean == 0).all() == stays
 

@@ -61,8 +61,8 @@ class ArrayPairs(Source):
         order = np.arange(count) if in_order else np.random.default_rng(seed).permutation(count)
         fitted = count - round(held_out * count)
         indices = self.indices.cpu().numpy()
-        tested = ArrayPairs(self.observations, indices[order[fitted:]]) if fitted < count else None
-        return ArrayPairs(self.observations, indices[order[:fitted]]), tested
+        tested = ArrayPairs(self.observations, indices[np.sort(order[fitted:])]) if fitted < count else None
+        return ArrayPairs(self.observations, indices[np.sort(order[:fitted])]), tested
 
     def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw `count` pairs with replacement."""

@@ -22,7 +22,7 @@ from identica.sources import ArrayPairs, Factor, LabelledSource, Layers, SourceS
 from identica.spaces import Box
 
 
-def arrays(count: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrays(count: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     generator = Generator().manual_seed(5)
     box = Box(3)
     latents = Marginal(box, Uniform()).sample(count, generator)
@@ -36,7 +36,7 @@ def arrays(count: int = 600) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 class Stored(SourceSettings):
     """The same arrays as a source that knows its factors."""
 
-    count: int = 600
+    count: int = 400
 
     def build(self, seed: int, device: str = "cpu") -> StoredPairs:
         return StoredPairs(*arrays(self.count))
@@ -71,7 +71,7 @@ def test_the_estimator_and_the_runner_give_the_same_weights(runs: Path, space: s
     estimator.fit(first, second)
     learner = Contrastive(Model.named(space, conditional, 3))
     recipe = learner.recipe("fast").with_steps(30)
-    recipe = replace(recipe, training=replace(recipe.training, batch_size=600))
+    recipe = replace(recipe, training=replace(recipe.training, batch_size=400))
     run = Run(Stored(), learner, recipe, 4)
     record = execute(run, RunStore(runs), device="cpu")
     stored = RunStore(runs).weights(run.name)

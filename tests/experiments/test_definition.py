@@ -2,38 +2,49 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
+from small import ROW
 
 from identica._checks import InputError
-from identica.experiments import ROWS, Row, Run, find_rows, rows_of_table
-from identica.experiments.runner import make_process
-from identica.laws import Laplace, VonMisesFisher
+from identica.experiments import ROWS, Reference, Row, Run, find_rows, plan, rows_of_record, rows_of_table
+from identica.learners import Contrastive
 from identica.models import Model
-from identica.objectives import DotProduct, PowerDistance
-from identica.spaces import Box, Sphere
+from identica.recipes import Recipe
+from identica.sources import Synthetic
+
+
+def parts(row: Row) -> tuple[Synthetic, Model]:
+    """What the paper varies: the source, and the model."""
+    assert isinstance(row.source, Synthetic)
+    assert isinstance(row.learner, Contrastive)
+    return row.source, row.learner.model
 
 
 def test_all_tables_are_there() -> None:
     assert [len(rows_of_table(name)) for name in ("1", "2", "workshop1")] == [12, 10, 12]
     assert len(ROWS) == 34
     for row in ROWS.values():
-        assert row.identity is not None
-        assert row.supervised is not None
-        assert row.unsupervised is not None
-        assert row.space.dim == 10
+        assert row.reference("identity") is not None
+        assert row.reference("supervised") is not None
+        assert row.reference("unsupervised") is not None
+        source, model = parts(row)
+        assert source.space.dim == model.space.dim == 10
 
 
 def test_some_rows_by_hand() -> None:
     laplace, harder = find_rows(["t2-01", "t1-11"])
-    assert str(laplace.conditional) == "laplace(scale=0.05)"
-    assert laplace.unsupervised == (98.62, 0.05)
-    assert laplace.metric == "mcc"
+    assert str(parts(laplace)[0].conditional) == "laplace(scale=0.05)"
+    assert laplace.reference("unsupervised") == (98.62, 0.05)
+    assert laplace.reference("unsupervised", "mcc") == (98.62, 0.05)
+    assert laplace.reference("unsupervised", "r2") is None
+    assert laplace.score == "mcc"
     assert laplace.matches_theory
-    assert (harder.process, harder.model.space) == ("unbounded, laplace(scale=1), normal(sigma=1)", "unbounded")
-    assert harder.metric == "r2"
+    source, model = parts(harder)
+    assert (str(source), model.space.name) == ("unbounded, laplace(scale=1), normal(sigma=1)", "unbounded")
+    assert harder.score == "r2"
 
 
 def published() -> Path:
@@ -49,72 +60,70 @@ def test_scores_are_the_published_ones() -> None:
         for row, entry in zip(rows_of_table(table), tables[key]["rows"], strict=True):
             base = shared.get(entry.get("same_as"), entry)
             identity = base.get("identity", base.get("linear"))
-            assert list(row.identity or ()) == identity
-            assert list(row.supervised or ()) == base["supervised"]
-            assert list(row.unsupervised or ()) == entry["unsupervised"]
-            assert row.model.space == entry["model_space"]
+            source, model = parts(row)
+            assert list(row.reference("identity") or ()) == identity
+            assert list(row.reference("supervised") or ()) == base["supervised"]
+            assert list(row.reference("unsupervised") or ()) == entry["unsupervised"]
+            assert model.space.name == entry["model_space"]
             assert row.matches_theory == entry.get("matches_theory", row.matches_theory)
             if table != "workshop1":
                 assert row.id == entry["id"]
-                assert str(row.conditional) == entry["conditional"]
-                assert str(row.marginal) == entry["marginal"]
-                assert row.model.conditional == entry["model_conditional"]
-
-
-def test_models_choose_their_similarity() -> None:
-    assert Model("sphere", "vmf").similarity == DotProduct()
-    assert Model("box", "laplace").similarity == PowerDistance(1.0)
-    assert Model("box", "normal").similarity == PowerDistance(2.0)
-    assert Model("unbounded", "gennorm(beta=4)").similarity == PowerDistance(4.0)
-
-
-def test_the_paper_protocol_is_the_authors() -> None:
-    protocol = ROWS["t2-03"].protocol("paper")
-    assert protocol.widths == (100, 500, 500, 500, 500, 100)
-    assert (protocol.batch_size, protocol.optimizer, protocol.learning_rate) == (6144, "adam", 1e-4)
-    assert (protocol.steps, protocol.whiten, protocol.cosine, protocol.slope) == (300_000, "no", False, 0.01)
-    assert ROWS["t2-03"].protocol("paper", supervised=True).steps == 100_000
+                assert str(source.conditional) == entry["conditional"]
+                assert str(source.marginal) == entry["marginal"]
+                assert model.conditional == entry["model_conditional"]
 
 
 def test_the_fast_protocol_looks_at_the_model_alone() -> None:
-    by_model = {}
+    by_model: dict[Model, set[Recipe]] = {}
     for row in ROWS.values():
-        by_model.setdefault(row.model, set()).add(row.protocol("fast"))
-    assert all(len(protocols) == 1 for protocols in by_model.values())
-
-
-def test_the_fast_protocol_starts_with_unrelated_codes_twelve_apart(generator: torch.Generator) -> None:
-    for alpha, dim in ((1.0, 10), (2.0, 5), (2.0, 20)):
-        row = Row("own", Box(dim), Laplace(0.1), Model("unbounded", f"gennorm(beta={alpha:g})"), "mcc")
-        codes = row.protocol("fast").scale_start * torch.rand(2, 20_000, dim, generator=generator)
-        assert -PowerDistance(alpha).paired(codes[0], codes[1]).mean() == pytest.approx(12.0, rel=0.02)
-
-
-def test_exponents_above_two_are_lowered_at_first() -> None:
-    process = make_process(Run(ROWS["t2-02"], 0, ROWS["t2-02"].protocol("paper")))
-    task = ROWS["t2-02"].protocol("fast").task(ROWS["t2-02"].model, process)
-    assert task.first_objective is not None
-    assert task.first_objective.similarity == PowerDistance(2.0)
-    assert task.objective.similarity == PowerDistance(3.0)
-    assert 0 < task.first_until < 0.5
-    assert ROWS["t2-01"].protocol("fast").task(ROWS["t2-01"].model, process).first_objective is None
-    assert ROWS["t2-02"].protocol("paper").quadratic_until == 0
+        by_model.setdefault(parts(row)[1], set()).add(row.run(0).recipe)
+    assert all(len(recipes) == 1 for recipes in by_model.values())
 
 
 def test_a_run_is_named_by_its_settings() -> None:
-    row = ROWS["t2-01"]
-    protocol = row.protocol("fast")
+    row, other = ROWS["t2-01"], ROWS["t2-04"]
     names = {
-        Run(row, 0, protocol).name,
-        Run(row, 1, protocol).name,
-        Run(row, 0, protocol.with_steps(5)).name,
-        Run(row, 0, protocol, supervised=True).name,
-        Run(ROWS["t2-04"], 0, protocol).name,
+        row.run(0).name,
+        row.run(1).name,
+        row.run(0, steps=5).name,
+        row.baseline(0).name,
+        other.run(0).name,
     }
     assert len(names) == 5
-    assert Run(row, 0, protocol).name == Run(row, 0, row.protocol("fast")).name
-    # Rows with the same process, marginal and model space share their supervised baseline.
-    assert Run(row, 0, protocol, True).name == Run(ROWS["t2-04"], 0, protocol, True).name
+    assert row.run(0).name == Run(row.source, row.learner, row.learner.recipe("fast"), 0).name
+    # Neither what a table calls it nor its scores decide the result.
+    assert row.run(0).name == Run(row.source, row.learner, row.learner.recipe("fast"), 0, "own", ("r2",)).name
+    # Rows with the same latents, marginal and model space share their supervised baseline.
+    assert row.baseline(0).name == other.baseline(0).name
+    assert row.run(0).baseline == other.run(0).baseline == row.baseline(0).baseline
+
+
+def test_a_plan_has_each_run_once() -> None:
+    rows = find_rows(["t1-05", "t2-08", "t2-06"])  # the first two are one experiment
+    runs = plan(rows, [0, 1])
+    assert [(run.title, run.seed) for run in runs] == [
+        ("t1-05, t2-08", 0),
+        ("t1-05, t2-08", 1),
+        ("t2-06", 0),
+        ("t2-06", 1),
+    ]
+    assert [run.scores for run in runs[::2]] == [("r2", "mcc"), ("mcc", "r2")]
+    with_labels = plan(rows, [0], supervised=True, steps=7)
+    assert [run.learner.kind for run in with_labels] == ["unsupervised", "supervised", "unsupervised"]
+    assert {run.recipe.training.steps for run in with_labels} == {7}
+
+
+def test_a_record_finds_its_rows() -> None:
+    record = {"settings": ROWS["t1-05"].run(3, "paper", 5).settings}
+    assert [row.id for row in rows_of_record(record)] == ["t1-05", "t2-08", "w1-02"]
+    assert rows_of_record({"settings": ROWS["t1-05"].baseline(3).settings}) == []
+    assert rows_of_record({"settings": ROW.run(0).settings}) == []
+    assert rows_of_record({"settings": ROW.run(0).settings}, {"mine": ROW}) == [ROW]
+
+
+def test_a_row_of_ones_own_has_no_reference() -> None:
+    assert ROW.reference("unsupervised") is None
+    assert Reference(98.0, 0.1).mean == 98.0
 
 
 @pytest.mark.parametrize(
@@ -122,23 +131,11 @@ def test_a_run_is_named_by_its_settings() -> None:
     [
         (lambda: find_rows(["t1-99"]), "unknown row 't1-99': did you mean 't1-0"),
         (lambda: rows_of_table("3"), "unknown table '3'"),
-        (lambda: Model("box", "vmf"), "the vmf model needs the sphere as model space, got 'box'"),
-        (lambda: Model("torus", "laplace"), "unknown model space 'torus'"),
-        (lambda: Model("box", "lapace"), "unknown model conditional 'lapace': did you mean 'laplace'?"),
-        (lambda: Model("box", "gennorm(beta=0.5)"), "alpha must be at least 1, got 0.5"),
-        (lambda: Row("r", Box(3), VonMisesFisher(1), Model("box", "laplace"), "mcc"), "lives on a sphere"),
-        (
-            lambda: Row("r", Sphere(3), Laplace(1), Model("sphere", "vmf"), "r2", observed=2),
-            "at least the 3 latents, got 2",
-        ),
-        (lambda: ROWS["t1-01"].protocol("slow"), "unknown protocol 'slow'"),
-        (
-            lambda: ROWS["t1-01"].protocol("fast").with_steps(0),
-            "steps must be a whole number of at least 1, got 0",
-        ),
+        (lambda: ROWS["t1-01"].run(0, "slow"), "unknown protocol 'slow'"),
+        (lambda: ROWS["t1-01"].run(0, steps=0), "steps must be a whole number of at least 1, got 0"),
     ],
 )
-def test_bad_definitions_are_refused(make: object, message: str) -> None:
+def test_bad_definitions_are_refused(make: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        make()  # type: ignore[operator]
+        make()
     assert message in str(caught.value)

@@ -7,40 +7,50 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from small import ROW, small_run
+from small import ROW, SOURCE, small_run
 
 from identica._checks import InputError
-from identica.experiments import LocalEngine, RunStore, execute
+from identica.experiments import LocalEngine, RunStore, execute, rows_of_record
 from identica.experiments.engines import Progress
 from identica.metrics import mcc
 
 
 def test_a_record_says_all_that_matters(runs: Path) -> None:
     record = execute(small_run(), RunStore(runs), device="cpu")
-    assert (record["row"], record["seed"], record["protocol"], record["steps"]) == ("t2-01", 0, "fast", 20)
-    for key in ("r2", "mcc", "identity_r2", "identity_mcc", "r2_chance", "mcc_chance"):
-        assert -100 <= record[key] <= 100
+    assert (record["seed"], record["protocol"], record["steps"]) == (0, "fast", 20)
+    assert rows_of_record(record, {ROW.id: ROW}) == [ROW]
+    for name in ("r2", "mcc"):
+        score = record["scores"][name]
+        for value in (score["value"], score["chance"], *score["per_factor"], record["identity"][name]):
+            assert -100 <= value <= 100
+        assert len(score["per_factor"]) == len(record["factors"]) == 3
     assert record["seconds"] > 0
     assert record["peak_memory_mb"] > 50
-    assert record["settings"]["conditional"] == "laplace(scale=0.1)"
+    assert record["source"] == "box, uniform, laplace(scale=0.1), N = 3, K = 3"
+    assert record["learner"] == "box, laplace"
+    assert record["settings"]["source"]["conditional"] == {"type": "Laplace", "scale": 0.1}
+    assert record["identified_up_to"] == "permutation"
+    assert record["fitted"]["conditional"].startswith("laplace(scale=")
     assert record["curve"][-1]["step"] == 20
-    assert record["curve"][-1]["mcc"] == record["mcc"]
+    assert record["curve"][-1]["mcc"] == record["scores"]["mcc"]["value"]
     assert set(record["versions"]) == {"identica", "python", "torch", "numpy"}
 
 
 def test_codes_are_stored_with_the_record(runs: Path) -> None:
     run, store = small_run(), RunStore(runs)
     record = execute(run, store, device="cpu")
-    arrays = store.codes(run.name)
-    assert 100 * mcc(arrays["latents"], arrays["codes"]).value == pytest.approx(record["mcc"], abs=1e-3)
+    arrays = store.arrays(run.name)
+    found = 100 * mcc(arrays["factors"], arrays["codes"]).value
+    assert found == pytest.approx(record["scores"]["mcc"]["value"], abs=1e-3)
     assert sorted(path.name for path in (runs / run.name).iterdir()) == [
         "codes.npz",
         "cost.json",
-        "encoder.safetensors",
+        "learner.safetensors",
         "record.json",
     ]
 
@@ -50,7 +60,7 @@ def test_a_finished_run_is_never_computed_again(runs: Path) -> None:
     first = execute(run, store, device="cpu")
     stamp = (runs / run.name / "record.json").stat().st_mtime_ns
     assert execute(run, store, device="cpu") == store.load(run.name)
-    assert first["mcc"] == store.load(run.name)["mcc"]  # type: ignore[index]
+    assert first["scores"] == store.load(run.name)["scores"]  # type: ignore[index]
     assert (runs / run.name / "record.json").stat().st_mtime_ns == stamp
 
 
@@ -66,15 +76,16 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: 
 
 def test_training_longer_identifies_more(runs: Path) -> None:
     short, long = (execute(small_run(steps=steps), RunStore(runs), device="cpu") for steps in (5, 600))
-    assert long["mcc"] > short["mcc"] + 10
-    assert long["mcc"] > 85
-    assert long["mcc"] > long["identity_mcc"]
+    reached = long["scores"]["mcc"]["value"]
+    assert reached > short["scores"]["mcc"]["value"] + 10
+    assert reached > 85
+    assert reached > long["identity"]["mcc"]
 
 
 def test_the_supervised_baseline_sees_the_latents(runs: Path) -> None:
     record = execute(small_run(steps=1000, supervised=True), RunStore(runs), device="cpu")
     assert record["kind"] == "supervised"
-    assert record["mcc"] > 95
+    assert record["scores"]["mcc"]["value"] > 95
 
 
 SCRIPT = """
@@ -178,8 +189,24 @@ def test_unreadable_stores_are_named(tmp_path: Path) -> None:
 
 
 def test_observations_may_have_more_coordinates_than_latents(runs: Path) -> None:
-    from dataclasses import replace
-
-    run = small_run(row=replace(ROW, observed=5))
+    run = small_run(row=replace(ROW, source=replace(SOURCE, observed=5)))
     execute(run, RunStore(runs), device="cpu")
-    assert RunStore(runs).codes(run.name)["observations"].shape == (4096, 5)
+    assert RunStore(runs).arrays(run.name)["observations"].shape == (4096, 5)
+
+
+def test_a_stored_run_is_given_the_scores_that_it_lacks(runs: Path) -> None:
+    run, store = small_run(), RunStore(runs)
+    first = execute(run, store, device="cpu")
+    stamp = (runs / run.name / "codes.npz").stat().st_mtime_ns
+    more = execute(replace(run, scores=("mcc_spearman", "r2")), store, device="cpu")
+    assert (runs / run.name / "codes.npz").stat().st_mtime_ns == stamp
+    assert set(more["scores"]) == set(more["identity"]) == {"mcc", "r2", "mcc_spearman"}
+    assert all(more["scores"][name] == score for name, score in first["scores"].items())
+    assert store.load(run.name) == more
+
+
+def test_one_run_for_two_rows_has_the_scores_of_both() -> None:
+    one = replace(small_run(), title="a", scores=("mcc",))
+    both = one.shared_with(replace(one, title="b", scores=("r2", "mcc")))
+    assert (both.title, both.scores, both.name) == ("a, b", ("mcc", "r2"), one.name)
+    assert both.shared_with(one) == both

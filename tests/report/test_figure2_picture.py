@@ -43,8 +43,8 @@ def test_scores_go_to_their_point_and_direction(tmp_path: Path) -> None:
             "seconds": 10.0,
             "machine": {},
             "versions": {},
-            "r2": index + 0.5,
-            "identity_r2": 60.0,
+            "scores": {"r2": {"value": index + 0.5}},
+            "identity": {"r2": 60.0},
         }
         for index, point in enumerate(plan)
     }

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from identica import ContrastiveICA
 from identica._checks import InputError
+from identica.experiments import ROWS
 from identica.report._images import traversals
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
@@ -302,39 +303,71 @@ def test_parts_must_fit_together(parts: dict[str, Any], message: str) -> None:
 
 def test_a_stored_run_becomes_a_report(tmp_path: Path) -> None:
     latents = np.random.default_rng(0).uniform(size=(100, 2)).astype(np.float32)
+    row = ROWS["t1-01"]
+    run = row.run(0, steps=10)
     record = {
-        "row": "t1-01",
         "kind": "unsupervised",
+        "source": str(row.source),
+        "learner": str(row.learner),
+        "description": f"{row.source.describe()} {row.learner.describe()}",
+        "identified_up_to": row.learner.ambiguity,
+        "factors": ["speed", "angle"],
         "seed": 0,
         "steps": 10,
         "seconds": 12.3,
-        "r2": 99.1,
-        "mcc": 60.0,
-        "identity_r2": 66.0,
-        "r2_chance": -0.5,
-        "curve": [{"step": 1, "loss": 1.0, "r2": 99.1, "mcc": 60.0}],
-        "settings": {
-            "space": "sphere",
-            "marginal": "uniform",
-            "conditional": "vmf(kappa=1)",
-            "model_space": "sphere",
-            "model_conditional": "vmf",
-            "dim": 2,
+        "scores": {
+            "mcc": {"value": 60.0, "chance": 5.0, "per_factor": [50.0, 70.0]},
+            "r2": {"value": 99.1, "chance": -0.5, "per_factor": [99.0, 99.2]},
         },
+        "identity": {"r2": 66.0, "mcc": 50.0},
+        "curve": [{"step": 1, "loss": 1.0, "r2": 99.1, "mcc": 60.0}],
+        "settings": run.settings,
         "versions": {"identica": "0.1.0"},
         "machine": {"cores": 2},
     }
-    report = report_of_run(record, {"latents": latents, "codes": latents[:, ::-1]})
-    assert report.summary[:2] == [("R²", "99.10 %"), ("R² in the paper", "99.42 %")]
+    report = report_of_run(record, {"factors": latents, "codes": latents[:, ::-1]})
+    assert report.summary == [
+        ("R²", "99.10 %"),
+        ("R² in the paper", "99.42 %"),
+        ("MCC", "60.00 %"),
+        ("R² of the observations", "66.00 %"),
+        ("R² by chance", "-0.50 %"),
+        ("training", "12 s"),
+    ]
     assert report.ambiguity == "rotation"
-    assert report.title == "t1-01: sphere, uniform, vmf(kappa=1)"
+    assert report.title == "t1-01, w1-01: sphere, uniform, vmf(kappa=1)"
+    assert report.names_of_latents == ["speed", "angle"]
+    assert "The encoder saw pairs of observations alone, and assumed: sphere, vmf." in report.lead
     reader, _ = read(report, tmp_path)
     assert {"training", "factors", "settings"} <= set(reader.ids)
-    supervised = record["settings"] | {"conditional": None, "model_conditional": None}
-    plain = {key: value for key, value in supervised.items() if value is not None}
-    labelled = record | {"row": "supervised", "kind": "supervised", "settings": plain}
-    labelled |= {"identity_mcc": 40.0, "mcc_chance": 2.0}
-    assert report_of_run(labelled, {"latents": latents, "codes": latents}).ambiguity == "permutation"
+    labels = row.baseline(0, steps=10)
+    labelled = record | {"kind": "supervised", "settings": labels.settings, "learner": str(labels.learner)}
+    labelled |= {"identified_up_to": labels.learner.ambiguity}
+    page = report_of_run(labelled, {"factors": latents, "codes": latents})
+    assert page.ambiguity == "permutation"
+    assert page.title == "sphere, supervised: sphere, uniform, vmf(kappa=1)"
+    assert page.summary[0] == ("MCC", "60.00 %")
+
+
+def test_pictures_of_a_stored_run_are_kept_if_each_code_has_one() -> None:
+    factors = np.random.default_rng(0).uniform(size=(40, 2))
+    row = ROWS["t1-01"]
+    record = {
+        "source": str(row.source),
+        "learner": str(row.learner),
+        "description": "",
+        "identified_up_to": "rotation",
+        "factors": ["a", "b"],
+        "scores": {"r2": {"value": 99.1, "chance": -0.5}},
+        "identity": {},
+        "curve": [],
+        "settings": row.run(0).settings,
+        "versions": {},
+    }
+    images = np.zeros((40, 1, 8, 8), np.uint8)
+    for observations, shown in ((images, True), (images[:20], False), (factors, False)):
+        report = report_of_run(record, {"factors": factors, "codes": factors, "observations": observations})
+        assert (report.images is not None) == shown
 
 
 @pytest.fixture(scope="module")

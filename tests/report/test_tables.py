@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,21 +9,43 @@ import numpy as np
 import pytest
 
 from identica._checks import InputError
+from identica.experiments import ROWS, Row
+from identica.laws import Laplace
+from identica.learners import Contrastive
+from identica.models import Model
 from identica.report import make_table, plot_factors
+from identica.sources import Synthetic
+from identica.spaces import Box, Sphere
+
+OWN = Row("own", Synthetic(Box(10), Laplace(0.3)), Contrastive(Model(Box(10), "laplace")))
 
 
-def record(row: str = "t2-01", seed: int = 0, kind: str = "unsupervised", **scores: float) -> dict[str, Any]:
-    settings = {
-        "space": "box",
-        "marginal": "uniform",
-        "conditional": "laplace(scale=0.05)",
-        "model_space": "box",
-        "model_conditional": "laplace",
-        "dim": 10,
-        "observed": 10,
+def record(
+    row: str | Row = "t2-01",
+    seed: int = 0,
+    kind: str = "unsupervised",
+    steps: int = 10,
+    seconds: float = 100.0,
+    **scores: float,
+) -> dict[str, Any]:
+    """What a run of a row would have given."""
+    row = ROWS[row] if isinstance(row, str) else row
+    run = row.run(seed, steps=steps) if kind == "unsupervised" else row.baseline(seed, steps=steps)
+    values = {"r2": 90.0, "mcc": 95.0} | scores
+    return {
+        "kind": kind,
+        "source": str(run.source),
+        "learner": str(run.learner),
+        "identified_up_to": run.learner.ambiguity,
+        "baseline": run.baseline,
+        "protocol": "fast",
+        "steps": steps,
+        "seed": seed,
+        "settings": run.settings,
+        "scores": {name: {"value": value} for name, value in values.items()},
+        "identity": {"r2": 70.0, "mcc": 45.0},
+        "seconds": seconds,
     }
-    values = {"r2": 90.0, "mcc": 95.0, "identity_r2": 70.0, "identity_mcc": 45.0, "seconds": 100.0} | scores
-    return {"row": row, "seed": seed, "kind": kind, "protocol": "fast", "steps": 10, "settings": settings, **values}
 
 
 def test_seeds_are_averaged_and_set_against_the_paper() -> None:
@@ -36,28 +59,59 @@ def test_seeds_are_averaged_and_set_against_the_paper() -> None:
 
 
 def test_rows_come_in_the_order_of_the_paper_and_r2_rows_show_r2() -> None:
-    table = make_table([record("t2-01"), record("t1-05", r2=88.0)], "json")
-    first, second = json.loads(table)
-    assert (first["row"], first["metric"], first["unsupervised"]["mean"]) == ("t1-05", "r2", 88.0)
+    table = make_table([record("t2-01"), record("t1-02", r2=88.0)], "json")
+    first, second, third = json.loads(table)
+    assert (first["row"], first["metric"], first["unsupervised"]["mean"]) == ("t1-02", "r2", 88.0)
     assert second["row"] == "t2-01"
+    assert third["row"] == "w1-03"  # the experiment of t1-02, in the workshop's table
+
+
+def test_an_experiment_of_two_rows_stands_in_both_lines() -> None:
+    lines = json.loads(make_table([record("t1-05", r2=88.0, mcc=77.0)], "json"))
+    found = {line["row"]: (line["metric"], line["unsupervised"]["mean"], line["other"]["mean"]) for line in lines}
+    assert found == {"t1-05": ("r2", 88.0, 77.0), "t2-08": ("mcc", 77.0, 88.0), "w1-02": ("r2", 88.0, 77.0)}
+    assert {line["row"]: line["paper_unsupervised"]["mean"] for line in lines} == {
+        "t1-05": 99.60,
+        "t2-08": 58.26,
+        "w1-02": 99.52,
+    }
 
 
 def test_both_scores_are_shown() -> None:
-    (line,) = json.loads(make_table([record("t2-08", r2=99.5, mcc=60.0)], "json"))
+    rows = {"t2-08": ROWS["t2-08"]}
+    (line,) = json.loads(make_table([record("t2-08", r2=99.5, mcc=60.0)], "json", rows))
     assert (line["unsupervised"]["mean"], line["other_metric"], line["other"]["mean"]) == (60.0, "r2", 99.5)
     assert "R² 99.50" in make_table([record("t2-08", r2=99.5, mcc=60.0)])
 
 
 def test_experiments_of_ones_own_are_told_apart() -> None:
-    large = record("own")
-    large["settings"] |= {"dim": 20, "observed": 40}
-    first, second = json.loads(make_table([record("own"), record("own", seed=1), large], "json"))
+    large = Row("own", Synthetic(Box(20), Laplace(0.3), observed=40), Contrastive(Model(Box(20), "laplace")))
+    records = [record(OWN), record(OWN, seed=1), record(large)]
+    first, second = json.loads(make_table(records, "json"))
+    assert {first["row"], second["row"]} == {"own"}
     assert sorted([first["unsupervised"]["seeds"], second["unsupervised"]["seeds"]]) == [1, 2]
     assert sum("N = 20, K = 40" in line["process"] for line in (first, second)) == 1
+    assert first["paper_unsupervised"] is None
+
+
+def test_experiments_of_ones_own_show_first_what_the_theory_is_about() -> None:
+    up_to_a_rotation = Row("own", Synthetic(Sphere(10), Laplace(0.3)), Contrastive(Model(Sphere(10), "vmf")))
+    for row, metric in ((OWN, "mcc"), (up_to_a_rotation, "r2")):
+        (line,) = json.loads(make_table([record(row)], "json"))
+        assert line["metric"] == metric
+    (line,) = json.loads(make_table([record(OWN, mcc_spearman=94.0)], "json", {"mine": replace(OWN, id="mine")}))
+    assert (line["row"], line["metric"]) == ("mine", "r2")  # as the row says
+
+
+def test_baselines_are_those_of_the_same_latents_and_code_space() -> None:
+    labelled = record("t2-01", kind="supervised", mcc=99.9)
+    for row, found in (("t2-04", True), ("t2-06", False), ("t1-01", False)):
+        lines = json.loads(make_table([record(row), labelled], "json", {row: ROWS[row]}))
+        assert (lines[0]["supervised"] is not None) == found
 
 
 def test_lengths_are_not_mixed() -> None:
-    assert len(json.loads(make_table([record(), record() | {"steps": 99}], "json"))) == 2
+    assert len(json.loads(make_table([record(), record(steps=99)], "json"))) == 2
 
 
 def test_every_format_shows_the_scores() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
-from small import ROW, small_run
+from small import ROW, SOURCE, small_run
 
 from identica._checks import InputError
 from identica.experiments import RunStore, execute
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
-from identica.objectives import DotProduct, PowerDistance, Similarity
-from identica.theory import explain, matched_slope
+from identica.similarities import DotProduct, PowerDistance, Similarity
+from identica.theory import explain
 
 Z = np.random.default_rng(0).uniform(size=(2000, 3))
 ROTATION = ortho_group.rvs(3, random_state=1)
@@ -57,18 +57,8 @@ def test_a_rotation_keeps_dot_products_and_round_distances() -> None:
 def test_the_matched_slope_is_that_of_codes_at_the_scale_of_the_noise(
     similarity: Similarity, conditional: Law, stretch: float, matched: float
 ) -> None:
-    assert matched_slope(similarity, conditional) == pytest.approx(matched)
+    assert similarity.matched_slope(conditional) == pytest.approx(matched)
     assert explain(Z, stretch * Z, similarity).slope == pytest.approx(matched)
-
-
-def test_a_model_of_another_family_has_no_matched_slope() -> None:
-    for similarity, conditional in (
-        (DotProduct(), Normal(0.05)),
-        (PowerDistance(1.0), Normal(0.05)),
-        (PowerDistance(2.0), Laplace(0.05)),
-        (PowerDistance(2.0), GeneralizedNormal(3.0, 0.05)),
-    ):
-        assert matched_slope(similarity, conditional) is None
 
 
 def test_stored_runs_are_explained(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
@@ -85,7 +75,8 @@ def test_stored_runs_are_explained(command_line: Callable[..., tuple[int, str, s
 
 def test_runs_of_one_row_and_seed_keep_apart(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     for scale in (0.1, 0.2):
-        execute(small_run(row=replace(ROW, conditional=Laplace(scale))), RunStore(tmp_path / "store"), device="cpu")
+        row = replace(ROW, source=replace(SOURCE, conditional=Laplace(scale)))
+        execute(small_run(row=row), RunStore(tmp_path / "store"), device="cpu")
     code, out, err = command_line("theory", "maps", "store", "--picture", "maps.svg", "--json")
     assert code == 0, err
     assert len({line["process"] for line in json.loads(out)["runs"]}) == 2

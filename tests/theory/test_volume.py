@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from small import small_run
+from small import SOURCE, small_run
 from torch import Tensor
 
 from identica._checks import InputError
 from identica.experiments import Row, RunStore, execute
-from identica.laws import Laplace
+from identica.learners import Contrastive
 from identica.models import Model
 from identica.spaces import Box, Sphere
 from identica.theory import measure_volume
@@ -83,7 +83,7 @@ def test_what_cannot_be_measured_is_named(in_box: Tensor, on_sphere: Tensor) -> 
 def test_maps_between_a_sphere_and_another_space_are_left_out(
     command_line: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
-    row = Row("own", Box(3), Laplace(0.1), Model("sphere", "vmf"), "r2")
+    row = Row("own", SOURCE, Contrastive(Model(Sphere(3), "vmf")))
     execute(small_run(row=row), RunStore(tmp_path / "store"), device="cpu")
     code, _, err = command_line("theory", "volumes", "store")
     assert code == 2
@@ -100,4 +100,4 @@ def test_stored_runs_are_measured(command_line: Callable[..., tuple[int, str, st
     assert command_line("export", "store", "copy")[0] == 0
     code, _, err = command_line("theory", "volumes", "copy")
     assert code == 2
-    assert "encoder.safetensors is missing" in err
+    assert "learner.safetensors is missing" in err

@@ -92,22 +92,22 @@ def test_the_site_builds(tmp_path: Path) -> None:
         )
         assert not fetched, f"{page} loads from elsewhere"
     assert 'id="identica.estimator.ContrastiveICA.fit"' in pages[site / "api" / "estimator.html"]
-    assert 'id="identica.processes.SyntheticProcess"' in pages[site / "api" / "processes.html"]
+    assert 'id="identica.sources.SyntheticPairs"' in pages[site / "api" / "sources.html"]
 
 
 def test_the_theory_quotes_the_records() -> None:
-    readme = dict(rows_of((ROOT / "README.md").read_text(encoding="utf-8")))
+    results = dict(rows_of((DOCS / "results.md").read_text(encoding="utf-8")))
     section = (DOCS / "theory.md").read_text(encoding="utf-8").split("## What was measured")[1].split("\n## ")[0]
     quoted = dict(rows_of(section))
-    assert quoted.keys() == readme.keys()
+    assert quoted.keys() == results.keys()
     for row, cells in quoted.items():
         process, model, _, paper, r2, mcc = cells
         metric = paper.split()[0]
         scores = [paper.removeprefix(f"{metric} "), r2, f"MCC {mcc}"]
         if metric == "MCC":
             scores[1:] = [mcc, f"R² {r2}"]
-        assert readme[row][:3] == [process, model, metric]
-        assert readme[row][5:8] == scores
+        assert results[row][:3] == [process, model, metric]
+        assert results[row][5:8] == scores
 
 
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,13 @@ from torch import Generator, nn
 
 from identica import ContrastiveICA
 from identica._checks import InputError
+from identica.assembly import fit
+from identica.encoders import Encoder, Units, encode
 from identica.laws import Conditional, Laplace, Marginal, Uniform
+from identica.learners import Contrastive, ContrastiveLearner
 from identica.metrics import mcc
-from identica.processes import LeakyReLUMixing, SyntheticProcess, lagged_pairs
+from identica.models import Model
+from identica.sources import ArrayPairs, Layers, lagged_pairs
 from identica.spaces import Box
 
 Array = NDArray[Any]
@@ -36,10 +41,9 @@ def test_it_keeps_scikit_learns_conventions(estimator: ContrastiveICA, check: An
 def mixed_pairs(count: int, dim: int = 3) -> tuple[Array, Array, Array]:
     """Factors, their mixtures, and the partners of these."""
     generator = Generator().manual_seed(0)
-    mixing = LeakyReLUMixing.draw(dim, generator=generator)
-    process = SyntheticProcess(Marginal(Box(dim), Uniform()), Conditional(Box(dim), Laplace(0.05)), mixing)
-    latents = process.marginal.sample(count, generator)
-    partners = process.conditional.sample(latents, generator)
+    mixing = Layers().draw(dim, generator=generator)
+    latents = Marginal(Box(dim), Uniform()).sample(count, generator)
+    partners = Conditional(Box(dim), Laplace(0.05)).sample(latents, generator)
     with torch.no_grad():
         return latents.numpy(), mixing(latents).numpy(), mixing(partners).numpy()
 
@@ -183,7 +187,7 @@ def test_a_damaged_model_is_refused(pairs: tuple[Array, Array, Array], tmp_path:
         ContrastiveICA.load(tmp_path / "model")
     weights.write_bytes(whole)
     content = json.loads(settings.read_text())
-    for broken in ({"format": 2}, {"format": 1}, {**content, "fitted": {}}):
+    for broken in ({"format": 2}, {**content, "format": 1}, {**content, "fitted": {}}):
         settings.write_text(json.dumps(broken))
         with pytest.raises(InputError, match=r"model\.json"):
             ContrastiveICA.load(tmp_path / "model")
@@ -231,6 +235,60 @@ def test_a_budget_of_seconds_is_kept(pairs: tuple[Array, Array, Array]) -> None:
     assert model.loss_curve_[0]["step"] == 1
 
 
+def test_held_out_pairs_are_scored_and_not_fitted(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:300] for array in pairs)
+    model = ContrastiveICA(**QUICK, validation_fraction=0.1).fit(x, x_pos)
+    assert (model.n_pairs_, model.n_held_out_pairs_) == (270, 30)
+    assert model.validation_score_ is not None
+    assert model.validation_score_ < math.log2(30)
+    whole = ContrastiveICA(**QUICK).fit(x, x_pos)
+    assert (whole.n_pairs_, whole.n_held_out_pairs_, whole.validation_score_) == (300, 0, None)
+
+
+def test_of_a_series_the_end_is_held_out(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
+    x = pairs[1][:300]
+    model = ContrastiveICA(lag=2, validation_fraction=0.1, **QUICK).fit(x)
+    assert (model.n_pairs_, model.n_held_out_pairs_) == (268, 30)
+    by_hand = ContrastiveICA(**QUICK).fit(x, pairs=lagged_pairs(300, 2)[:268])
+    assert np.array_equal(model.transform(x), by_hand.transform(x))
+    assert model.validation_score_ == pytest.approx(by_hand.score(x, pairs=lagged_pairs(300, 2)[268:]))
+    model.save(tmp_path / "model")
+    assert ContrastiveICA.load(tmp_path / "model").validation_score_ == model.validation_score_
+
+
+def test_a_whole_number_is_the_seed_itself(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    codes = [ContrastiveICA(**QUICK | {"random_state": state}).fit(x, x_pos).transform(x) for state in (7, np.int64(7))]
+    assert np.array_equal(*codes)
+    settings = Contrastive(Model(Box(3), "laplace"))
+    recipe = settings.recipe("fast")
+    recipe = replace(recipe, training=replace(recipe.training, steps=3, batch_size=32))
+    source = ArrayPairs(torch.from_numpy(np.concatenate([x, x_pos])), np.arange(400).reshape(2, 200).T)
+    learner = fit(settings, recipe, source, 7).learner
+    assert isinstance(learner, ContrastiveLearner)
+    assert np.array_equal(encode(learner.reader, torch.from_numpy(x)).float().numpy(), codes[0])
+
+
+def test_other_random_states_draw_a_seed(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+
+    def codes(state: Any) -> Array:
+        return ContrastiveICA(**QUICK | {"random_state": state}).fit(x, x_pos).transform(x)
+
+    assert np.array_equal(codes(np.random.RandomState(3)), codes(np.random.RandomState(3)))
+    assert not np.array_equal(codes(None), codes(None))
+
+
+def test_the_encoder_gives_codes_in_units_of_the_box(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
+    encoder, units = fitted.encoder_
+    assert isinstance(encoder, Encoder)
+    assert isinstance(units, Units)
+    values = torch.from_numpy(pairs[1][:50])
+    with torch.no_grad():
+        read = units(encoder(values)).numpy()
+    assert np.allclose(read, fitted.transform(pairs[1][:50]), atol=1e-4)
+
+
 def test_observations_far_from_the_origin_can_be_told_apart() -> None:
     z, x, x_pos = mixed_pairs(3000)
     model = ContrastiveICA(3, max_steps=300, batch_size=512, random_state=0).fit(x + 1000, x_pos + 1000)
@@ -262,6 +320,9 @@ NEAR = GOOD + 0.1 * np.random.default_rng(1).normal(size=GOOD.shape)
         ({"max_steps": -1}, (GOOD, NEAR), "max_steps must be"),
         ({"max_seconds": 0}, (GOOD, NEAR), "max_seconds must be"),
         ({"batch_size": 1}, (GOOD, NEAR), "batch_size must be at least 2, got 1"),
+        ({"validation_fraction": 1.0}, (GOOD, NEAR), "validation_fraction must be from 0 to below 1, got 1.0"),
+        ({"validation_fraction": -0.1}, (GOOD, NEAR), "validation_fraction must be from 0 to below 1, got -0.1"),
+        ({"random_state": -1}, (GOOD, NEAR), "random_state must be a whole number from 0"),
         ({"device": "tpu"}, (GOOD, NEAR), "device 'tpu' is not available"),
         ({}, (GOOD,), "give positive pairs in one way: X_pos, pairs or lag; got none"),
         ({}, (GOOD, NEAR[:-1]), "X_pos must have the shape of X, [50, 3], got [49, 3]"),

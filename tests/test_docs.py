@@ -110,6 +110,14 @@ def test_the_theory_quotes_the_records() -> None:
         assert results[row][5:8] == scores
 
 
+def test_the_files_to_touch_are_there() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where things go")[1].split("\n## ")[0]
+    named = set(re.findall(r"`(\w[\w/]*\.py)`", section))
+    assert len(named) > 10
+    missing = [name for name in named if "NAME" not in name and not (ROOT / "src" / "identica" / name).is_file()]
+    assert missing == []
+
+
 def rows_of(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in re.findall(r"^\| (t\d-\d\d \|.*) \|$", text, re.MULTILINE):
         row, *cells = line.split(" | ")

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from identica.experiments import rows_of_record
+
 
 @pytest.fixture
 def identica(eager_environment: dict[str, str], tmp_path: Path):  # type: ignore[no-untyped-def]
@@ -36,14 +38,14 @@ def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path:
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
     record = json.loads(line)
-    expected = {"row", "seed", "protocol", "r2", "mcc", "identity_r2", "identity_mcc", "seconds", "steps"}
-    assert expected <= record.keys()
-    assert (record["row"], record["steps"]) == ("t2-01", 2)
+    assert {"seed", "protocol", "scores", "identity", "seconds", "steps"} <= record.keys()
+    assert set(record["scores"]) == set(record["identity"]) == {"r2", "mcc"}
+    assert ([row.id for row in rows_of_record(record)], record["steps"]) == (["t2-01"], 2)
     again = identica("reproduce", "t2-01", "--seed", "0", "--steps", "2", "--json", "--out", "store")
     assert json.loads(again.stdout) == record
     table = identica("table", "store", "--format", "markdown")
     assert "98.62 ± 0.05" in table.stdout
-    assert f"{record['mcc']:.2f}" in table.stdout
+    assert f"{record['scores']['mcc']['value']:.2f}" in table.stdout
     assert "1 records in published" in identica("export", "store", "published").stdout
     assert identica("table", "published", "--format", "markdown").stdout == table.stdout
     assert sorted(path.name for path in tmp_path.glob("published/*/*")) == ["cost.json", "record.json"]
@@ -52,9 +54,9 @@ def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path:
 def test_the_paper_protocol_runs_any_row(identica) -> None:  # type: ignore[no-untyped-def]
     done = identica("reproduce", "t1-02", "--protocol", "paper", "--steps", "1", "--json")
     assert done.returncode == 0, done.stderr
-    settings = json.loads(done.stdout)["settings"]["protocol"]
-    assert settings["batch_size"] == 6144
-    assert settings["widths"] == [100, 500, 500, 500, 500, 100]
+    settings = json.loads(done.stdout)["settings"]["recipe"]
+    assert settings["training"]["batch_size"] == 6144
+    assert settings["encoder"]["widths"] == [100, 500, 500, 500, 500, 100]
 
 
 def test_demo_prints_three_scores_and_draws_a_picture(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -70,9 +72,16 @@ def test_own_experiments_run(identica) -> None:  # type: ignore[no-untyped-def]
     done = identica(
         "run", "--dim", "3", "--observed", "6", "--conditional", "gennorm(beta=4, scale=0.1)",
         "--model-conditional", "gennorm(beta=4)", "--steps", "2", "--json",
+        "--mixing", "layers(layers=2, activation=wave, bias=0.3)", "--shuffle-pairs", "--widths", "16,8",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["settings"]["observed"] == 6
+    record = json.loads(done.stdout)
+    source = record["settings"]["source"]
+    assert source["observed"] == 6
+    assert source["mixing"] == {"type": "Layers", "layers": 2, "activation": "wave", "bias": 0.3}
+    assert source["shuffled"] is True
+    assert record["settings"]["recipe"]["encoder"]["widths"] == [16, 8]
+    assert record["protocol"] == "fast-16x8"
 
 
 def test_arrays_are_scored(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -104,6 +113,10 @@ BAD = [
     ((*OWN, "--conditional", "vmf(kappa=1)"), "vmf(kappa=1) lives on a sphere, got the box [0, 1]^10"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--space", "torus"), "unknown space 'torus'"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--observed", "4"), "observed must be at least the 10 latents, got 4"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--mixing", "mlp()"), "cannot read the mixing 'mlp()'"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--mixing", "layers(layers=0)"), "layers must be a whole number"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--widths", "wide"), "--widths must be whole numbers such as 128,128"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--metric", "mcc"), "No such option: --metric"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--dim", "0"), "dim must be a whole number of at least 1, got 0"),
     (("table", "nowhere"), "DIR must be the folder of a run store, got 'nowhere'"),
     (("table", "empty"), "no finished records"),
@@ -146,7 +159,9 @@ def heeded_interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("heeded_interrupts")
 def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dict[str, str], tmp_path: Path) -> None:
     words = ["reproduce", "t2-01", "--steps", "100000", "--json", "--out", "store"]
-    command = [sys.executable, "-m", "identica.cli", *words]
+    # Where Ctrl-C meets code that an import runs from a string, Python ends by the signal, whatever exit code it is given.
+    script = "import lightning_fabric, torch._dynamo; from identica.cli import main; main()"
+    command = [sys.executable, "-c", script, *words]
     child = subprocess.Popen(command, env=eager_environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob("store/*")) and child.poll() is None and time.monotonic() < deadline:

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from identica.cli import app
+from identica.datafiles import read_array, read_dataset
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -93,6 +94,14 @@ def test_the_site_builds(tmp_path: Path) -> None:
         assert not fetched, f"{page} loads from elsewhere"
     assert 'id="identica.estimator.ContrastiveICA.fit"' in pages[site / "api" / "estimator.html"]
     assert 'id="identica.sources.SyntheticPairs"' in pages[site / "api" / "sources.html"]
+
+
+def test_the_example_of_pairs_can_be_read(folder: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "examples" / "make_pairs.py", "--pairs", "300"], check=True)
+    data = read_dataset(folder / "pairs.npz")
+    assert data.positives is not None
+    assert data.observations.shape == data.positives.shape == (300, 5)
+    assert read_array("latents", folder / "latents.npy").shape == (300, 5)
 
 
 def test_the_theory_quotes_the_records() -> None:

@@ -14,7 +14,8 @@ import os
 import torch
 
 import measure
-from identica.objectives import DotProduct, InfoNCE, PowerDistance, Similarity
+from identica.objectives import InfoNCE
+from identica.similarities import DotProduct, PowerDistance, Similarity
 from textbook import textbook_info_nce
 
 POWERS: dict[str, float | None] = {"dot": None, "1": 1.0, "2": 2.0, "3": 3.0}

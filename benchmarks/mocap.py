@@ -26,7 +26,7 @@ from identica._checks import InputError
 from identica._files import replacing
 from identica._machine import describe_machine
 from identica.datafiles import read_dataset
-from identica.trust import Consistency
+from identica.validation import Consistency
 
 LAG = 12  # a tenth of a second
 SEEDS = 5

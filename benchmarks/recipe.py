@@ -11,16 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from identica._checks import at_least_one
 from identica._files import replacing
 from identica._machine import describe_machine
 from identica._progress import progress_bars
-from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows
+from identica.experiments import ROWS, LocalEngine, Run, RunStore, find_rows, rows_of_record, rows_of_table
 from identica.experiments.store import Record
+from identica.metrics import symbol
+from identica.recipes import Recipe
 
 ROWS_OF_THE_PAGE = ("t1-01", "t1-05", "t1-12", "t2-01", "t2-02", "t2-05", "t2-10")
 WHOLE = "fast"
@@ -29,26 +31,49 @@ SHORTFALL = 0.3
 MOST_ALIGNED = 75.0
 
 
-class Part(NamedTuple):
-    """What is put in the place of a part of the recipe."""
+@dataclass(frozen=True)
+class Part:
+    """What is put in the place of a part of the recipe: other fields of its loss, encoder or training."""
 
     name: str
-    changes: dict[str, Any]
+    contrastive: dict[str, Any] = field(default_factory=dict)
+    encoder: dict[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = field(default_factory=dict)
     spaces: tuple[str, ...] = ("sphere", "box", "unbounded")
+
+    def changed(self, recipe: Recipe) -> Recipe:
+        """The recipe without this part."""
+        assert recipe.contrastive is not None
+        return replace(
+            recipe,
+            contrastive=replace(recipe.contrastive, **self.contrastive),
+            encoder=replace(recipe.encoder, **self.encoder),
+            training=replace(recipe.training, **self.training),
+        )
 
 
 PARTS = (
-    Part(WHOLE, {}),
-    Part("Eq. 1's denominator, no weight on the anchor", {"positive_in_denominator": True, "anchor_weight": 0.0}),
-    Part("sigmoid bounds or raw codes, no moments", {"normalise_codes": False}, ("box", "unbounded")),
-    Part("forwards: which z~ belongs to z, other z as negatives", {"backward": False, "in_batch": "anchors"}),
-    Part("α > 2 from the first step", {"quadratic_until": 0.0}),
-    Part("a box whose scale grows as fast as any", {"scale_learning_rate": 1e-3}, ("box",)),
-    Part("no whitening", {"whiten": "no"}),
-    Part("whitening with the mean subtracted", {"whiten": "centred"}),
-    Part("Adam at 3e-3, no Muon", {"optimizer": "adam", "learning_rate": 3e-3}),
-    Part("five layers of 128, not two of 64", {"widths": (128,) * 5}),
-    Part("constant learning rate", {"cosine": False}),
+    Part(WHOLE),
+    Part(
+        "Eq. 1's denominator, no weight on the anchor",
+        contrastive={"positive_in_denominator": True, "anchor_weight": 0.0},
+    ),
+    Part(
+        "sigmoid bounds or raw codes, no moments",
+        encoder={"normalise_codes": False},
+        spaces=("box", "unbounded"),
+    ),
+    Part(
+        "forwards: which z~ belongs to z, other z as negatives",
+        contrastive={"backward": False, "in_batch": "anchors"},
+    ),
+    Part("α > 2 from the first step", contrastive={"quadratic_until": 0.0}),
+    Part("a box whose scale grows as fast as any", training={"scale_learning_rate": 1e-3}, spaces=("box",)),
+    Part("no whitening", encoder={"whiten": "no"}),
+    Part("whitening with the mean subtracted", encoder={"whiten": "centred"}),
+    Part("Adam at 3e-3, no Muon", training={"optimizer": "adam", "learning_rate": 3e-3}),
+    Part("five layers of 128, not two of 64", encoder={"widths": (128,) * 5}),
+    Part("constant learning rate", training={"cosine": False}),
 )
 
 
@@ -58,12 +83,11 @@ def plan(
     """The runs of the table, by row and part."""
     runs = {}
     for row in find_rows(rows):
-        protocol = row.protocol("fast")
-        protocol = protocol if steps is None else protocol.with_steps(steps)
+        run = row.run(seed, steps=steps)
         for part in parts:
-            changed = replace(protocol, **part.changes)
-            if row.model.space in part.spaces and (changed != protocol or part.name == WHOLE):
-                runs[row.id, part.name] = Run(row, seed, changed)
+            changed = part.changed(run.recipe)
+            if row.learner.code_space.name in part.spaces and (changed != run.recipe or part.name == WHOLE):
+                runs[row.id, part.name] = replace(run, recipe=changed)
     return runs
 
 
@@ -78,24 +102,25 @@ def compute(runs: dict[tuple[str, str], Run], store: RunStore, workers: int) -> 
 
 
 def metric(row: str) -> str:
-    return ROWS[row].metric
+    return ROWS[row].score
+
+
+def score(record: Record, row: str) -> float:
+    return float(record["scores"][metric(row)]["value"])
 
 
 def markdown(results: dict[tuple[str, str], Record | str]) -> str:
     """A table with a line for each part and a column for each row: score, and seconds."""
     rows = list(dict.fromkeys(row for row, _ in results))
-    names = {"r2": "R²", "mcc": "MCC"}
     lines = [
-        "| in its place | " + " | ".join(f"{row}, {names[metric(row)]} (s)" for row in rows) + " |",
+        "| in its place | " + " | ".join(f"{row}, {symbol(metric(row))} (s)" for row in rows) + " |",
         "| --- |" + " --- |" * len(rows),
     ]
     for part in (part for part in PARTS if any((row, part.name) in results for row in rows)):
         cells = [cell(results, row, part.name) for row in rows]
         lines.append(f"| {part.name} | " + " | ".join(cells) + " |")
-    published = [ROWS[row].unsupervised for row in rows]
-    lines.append(
-        "| *paper* | " + " | ".join("–" if score is None else f"{score.mean:.2f}" for score in published) + " |"
-    )
+    published = [ROWS[row].reference("unsupervised") for row in rows]
+    lines.append("| *paper* | " + " | ".join("–" if one is None else f"{one.mean:.2f}" for one in published) + " |")
     return "\n".join(lines)
 
 
@@ -105,16 +130,16 @@ def cell(results: dict[tuple[str, str], Record | str], row: str, part: str) -> s
         return "–"
     if isinstance(found, str):
         return "diverged"
-    text = f"{found[metric(row)]:.2f}"
+    text = f"{score(found, row):.2f}"
     return f"{f'**{text}**' if is_worse(row, found, results[row, WHOLE]) else text} ({found['seconds']:.0f})"
 
 
 def is_worse(row: str, found: Record, whole: Record | str) -> bool:
     """Farther from what the theory says: less of what is identifiable, or alignment where nothing is."""
-    published = ROWS[row].unsupervised
+    published = ROWS[row].reference("unsupervised")
     if published is not None and published.mean < MOST_ALIGNED:
-        return bool(found[metric(row)] > MOST_ALIGNED)
-    return not isinstance(whole, str) and found[metric(row)] < whole[metric(row)] - SHORTFALL
+        return score(found, row) > MOST_ALIGNED
+    return not isinstance(whole, str) and score(found, row) < score(whole, row) - SHORTFALL
 
 
 def draw(results: dict[tuple[str, str], Record | str], path: Path) -> None:
@@ -132,7 +157,7 @@ def draw(results: dict[tuple[str, str], Record | str], path: Path) -> None:
             style = {"color": "black", "linewidth": 2.5} if part.name == WHOLE else {"color": f"C{index}"}
             axes.plot(*_curve(found, row), label=part.name, **style)  # type: ignore[arg-type]
         axes.set(yscale="log", xlabel="seconds on one core", ylabel=f"100 - {metric(row).upper()}", title=row)
-        published = ROWS[row].unsupervised
+        published = ROWS[row].reference("unsupervised")
         if published is not None:
             axes.axhline(100 - published.mean, color="grey", linestyle="--", label="paper")
     figure.legend(*next(iter(figure.axes)).get_legend_handles_labels(), loc="outside lower center", ncols=3)
@@ -146,10 +171,9 @@ def draw_rows(records: Sequence[Record], path: Path) -> None:
 
     figure = Figure(figsize=(11, 5), layout="constrained")
     panels = dict(zip(("r2", "mcc"), figure.subplots(1, 2), strict=True))
-    first_seed = {
-        record["row"]: record for record in records if (record["seed"], record["kind"]) == (0, "unsupervised")
-    }
-    for row in (row for row in ROWS if row in first_seed):
+    shown = {row.id: row for table in ("1", "2") for row in rows_of_table(table)}
+    first_seed = {row.id: record for record in records if record["seed"] == 0 for row in rows_of_record(record, shown)}
+    for row in (row for row in shown if row in first_seed):
         axes = panels[metric(row)]
         dash = "-" if len(axes.lines) < _COLORS else "--"
         axes.plot(*_curve(first_seed[row], row), color=f"C{len(axes.lines) % _COLORS}", linestyle=dash, label=row)
@@ -200,7 +224,8 @@ def main() -> None:
 def _small(found: Record | str) -> dict[str, Any]:
     if isinstance(found, str):
         return {"error": found}
-    return {key: found[key] for key in ("r2", "mcc", "seconds", "steps", "curve")}
+    values = {name: found["scores"][name]["value"] for name in ("r2", "mcc")}
+    return values | {key: found[key] for key in ("seconds", "steps", "curve")}
 
 
 if __name__ == "__main__":

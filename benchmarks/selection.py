@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from torch import Generator
 
 from identica._checks import at_least_one
 from identica._files import replacing
 from identica._machine import describe_machine
 from identica.laws import Conditional, GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform, VonMisesFisher
-from identica.processes import LeakyReLUMixing, SyntheticProcess
+from identica.sources import Layers, SyntheticPairs
 from identica.spaces import Box, Real, Space, Sphere
-from identica.trust import CANDIDATES, select
+from identica.validation import CANDIDATES, select
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,9 @@ def draw_case(truth: tuple[str, str], generator: np.random.Generator) -> Case:
 
 def draw_pairs(case: Case, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     generator = Generator().manual_seed(seed)
-    mixing = LeakyReLUMixing.draw(case.space.dim, generator=generator)
+    mixing = Layers().draw(case.space.dim, generator=generator)
     marginal, conditional = Marginal(case.space, case.marginal), Conditional(case.space, case.conditional)
-    with torch.no_grad():
-        first, second = SyntheticProcess(marginal, conditional, mixing).pairs(count, generator)
+    first, second = SyntheticPairs(marginal, conditional, mixing).pairs(count, generator)
     return first.numpy(), second.numpy()
 
 
@@ -88,7 +86,7 @@ def main() -> None:
         found = select(*draw_pairs(case, options.pairs, options.seed + number), n_jobs=options.jobs)
         seconds = time.monotonic() - started
         first, second = found.candidates[:2]
-        chosen = (first.model.space, first.model.conditional)
+        chosen = (first.model.space.name, first.model.conditional)
         results.append(
             {"case": str(case), "right": chosen == case.truth, "seconds": round(seconds, 1), **found.summary()}
         )

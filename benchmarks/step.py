@@ -15,50 +15,51 @@ import os
 import torch
 
 import measure
-from identica.experiments import ROWS, Run
-from identica.experiments.runner import make_process, random_stream
-from identica.objectives import DotProduct, PowerDistance
+from identica._random import random_stream
+from identica.assembly import assemble
+from identica.experiments import ROWS
+from identica.learners import ContrastiveLearner
+from identica.similarities import DotProduct, PowerDistance
+from identica.training import make_optimizers
 
 ROW_OF = {"dot": "t1-02", "1": "t2-01", "2": "t2-03", "3": "t2-02"}
 
 
 def measure_one(name: str, repeats: int) -> dict[str, object]:
     torch.set_num_threads(os.cpu_count() or 1)
-    row = ROWS[ROW_OF[name]]
-    protocol = row.protocol("paper")
-    process = make_process(Run(row, 0, protocol))
-    _, sample = process.labelled(64, random_stream(0, "sample"))
-    encoder = protocol.encoder(row.model.space, row.space.dim, sample, random_stream(0, "weights"))
-    (adam,) = protocol.optimizers(encoder)
-    generator = random_stream(0, "batches")
-    task = protocol.task(row.model, process)
+    run = ROWS[ROW_OF[name]].run(0, "paper")
+    source, batch_size = run.source.build(run.seed), run.recipe.training.batch_size
+    learner = assemble(run.learner, run.recipe, source, run.seed)
+    assert isinstance(learner, ContrastiveLearner)
+    (adam,) = make_optimizers(learner, run.recipe.training)
+    generator = random_stream(run.seed, "batches")
     expected = DotProduct() if name == "dot" else PowerDistance(float(name))
-    assert task.objective.similarity == expected
-    observations = torch.cat(process.pairs(protocol.batch_size, generator))
-    gradient = torch.full((len(observations), row.space.dim), 1e-8)
-    codes = encoder(observations).detach()
+    assert learner.objective.similarity == expected
+    observations = torch.cat(source.pairs(batch_size, generator))
+    codes = learner.codes(observations).detach()
+    gradient = torch.full_like(codes, 1e-8)
 
     def bare_encoder() -> None:
         adam.zero_grad()
-        encoder(observations).backward(gradient)
+        learner.encoder(observations).backward(gradient)
         adam.step()
 
     def whole_step() -> None:
-        loss = task.loss(encoder, generator)
+        loss = learner(*learner.batch(source, batch_size, generator))
         adam.zero_grad()
         loss.backward()
         adam.step()
 
     def loss_alone() -> None:
         anchors, positives = codes.clone().requires_grad_().chunk(2)
-        task.objective(anchors, positives).backward()
+        learner.objective(anchors, positives).backward()
 
     times = measure.seconds_of_each(
         {
             "encoder": bare_encoder,
             "step": whole_step,
             "loss": loss_alone,
-            "sampling": lambda: process.pairs(protocol.batch_size, generator),
+            "sampling": lambda: source.pairs(batch_size, generator),
             "optimiser": adam.step,
         },
         repeats=repeats,

@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from identica.experiments import LocalEngine, Run, RunStore, find_rows
+from identica.experiments import LocalEngine, RunStore, find_rows
 
 THRESHOLDS = (80, 90, 95, 98, 99, 99.5)
 
@@ -20,14 +20,11 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", default=["t1-02", "t2-01"])
     parser.add_argument("--steps", type=int, help="instead of the protocol's")
     arguments = parser.parse_args()
-    plan = []
-    for row in find_rows(arguments.rows):
-        protocol = row.protocol("fast")
-        plan.append(Run(row, 0, protocol.with_steps(arguments.steps) if arguments.steps else protocol))
+    plan = [row.run(0, steps=arguments.steps) for row in find_rows(arguments.rows)]
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         for outcome in LocalEngine(workers=2).compute(plan, RunStore(Path(folder))):
-            record, metric = outcome.record, outcome.run.row.metric
+            record, metric = outcome.record, outcome.run.scores[0]
             assert record is not None, outcome.error
             per_step = record["seconds"] / record["steps"]
             reached = {
@@ -35,7 +32,8 @@ def main() -> None:
                 for threshold in THRESHOLDS
                 if (point := next((p for p in record["curve"] if p[metric] >= threshold), None)) is not None
             }
-            results[record["row"]] = {"metric": metric, "final": record[metric], "seconds": reached}
+            final = record["scores"][metric]["value"]
+            results[outcome.run.title] = {"metric": metric, "final": final, "seconds": reached}
     print(json.dumps(results))
 
 

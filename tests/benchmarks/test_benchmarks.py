@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,12 @@ import pytest
 import torch
 
 import recipe
-from identica.objectives import DotProduct, InfoNCE, PowerDistance
+from identica.experiments import ROWS
+from identica.models import Model
+from identica.objectives import InfoNCE
+from identica.recipes import contrastive_recipe
+from identica.similarities import DotProduct, PowerDistance
+from identica.spaces import Box
 from textbook import textbook_info_nce
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -46,21 +52,37 @@ def test_the_loss_takes_memory_for_points_not_for_pairs() -> None:
     assert large < 100  # all pairs at once would be 1024 MB
 
 
+def scores(r2: float, mcc: float) -> dict[str, dict[str, float]]:
+    return {"r2": {"value": r2}, "mcc": {"value": mcc}}
+
+
+def test_each_part_changes_what_it_names() -> None:
+    whole = contrastive_recipe("fast", Model(Box(10), "gennorm(beta=3)"))
+    for part in recipe.PARTS[1:]:
+        changed = part.changed(whole)
+        for name in ("contrastive", "encoder", "training"):
+            before, after = asdict(getattr(whole, name)), asdict(getattr(changed, name))
+            assert {key: after[key] for key in after if after[key] != before[key]} == getattr(part, name)
+    assert recipe.PARTS[0].changed(whole) == whole
+
+
 def test_the_ablation_is_planned_and_shown(tmp_path: Path) -> None:
     runs = recipe.plan(["t1-01", "t2-02"], 100)
-    assert {run.protocol.steps for run in runs.values()} == {100}
+    assert {run.recipe.training.steps for run in runs.values()} == {100}
     assert len({run.name for run in runs.values()}) == len(runs)  # every part changes something
     assert ("t1-01", "sigmoid bounds or raw codes, no moments") not in runs
     curve = [{"step": step, "r2": 90.0, "mcc": 90.0} for step in (50, 100)]
     results: dict[tuple[str, str], dict[str, Any] | str] = {
-        key: {"r2": 99.0, "mcc": 98.0, "seconds": 12.0, "steps": 100, "curve": curve} for key in runs
+        key: {"scores": scores(99.0, 98.0), "seconds": 12.0, "steps": 100, "curve": curve} for key in runs
     }
-    results["t2-02", "no whitening"] = {"r2": 90.0, "mcc": 90.0, "seconds": 12.0, "steps": 100, "curve": curve}
+    worse = {"scores": scores(90.0, 90.0), "seconds": 12.0, "steps": 100, "curve": curve}
+    results["t2-02", "no whitening"] = worse
     results["t1-01", "no whitening"] = "the loss became nan"
     line = next(line for line in recipe.markdown(results).splitlines() if line.startswith("| no whitening"))
     assert line == "| no whitening | diverged | **90.00** (12) |"
     recipe.draw(results, tmp_path / "ablation.png")
     assert (tmp_path / "ablation.png").read_bytes().startswith(b"\x89PNG")
     record = {"seed": 0, "kind": "unsupervised", "seconds": 9.0, "steps": 100, "curve": curve}
-    recipe.draw_rows([record | {"row": row} for row in ("t1-01", "t2-02")], tmp_path / "rows.png")
+    rows = [record | {"settings": ROWS[row].run(0).settings} for row in ("t1-01", "t2-02")]
+    recipe.draw_rows(rows, tmp_path / "rows.png")
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")

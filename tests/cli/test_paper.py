@@ -159,7 +159,7 @@ def heeded_interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("heeded_interrupts")
 def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dict[str, str], tmp_path: Path) -> None:
     words = ["reproduce", "t2-01", "--steps", "100000", "--json", "--out", "store"]
-    # Where Ctrl-C meets code that an import runs from a string, Python ends by the signal, whatever exit code it is given.
+    # Python ends by the signal, not by the code it is given, if Ctrl-C meets an import that runs code from a string.
     script = "import lightning_fabric, torch._dynamo; from identica.cli import main; main()"
     command = [sys.executable, "-c", script, *words]
     child = subprocess.Popen(command, env=eager_environment, cwd=tmp_path, stderr=subprocess.PIPE, text=True)

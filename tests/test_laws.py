@@ -111,7 +111,7 @@ EVERYWHERE: list[tuple[Space, Law]] = [
     (Box(5), Uniform()),
     (Box(5, -1.0, 1.0), GeneralizedNormal(3, 0.4)),
     (Real(5), Normal(1.0)),
-    (spaces.Product((Sphere(3), Box(2))), laws.Product((VonMisesFisher(2), Laplace(0.1)))),
+    (spaces.Product((Sphere(3), Box(2))), laws.ProductLaw((VonMisesFisher(2), Laplace(0.1)))),
 ]
 
 
@@ -168,7 +168,7 @@ def test_laws_read_as_they_print(text: str) -> None:
             lambda: Conditional(Sphere(3), Normal(1)).log_prob(torch.ones(1, 3), torch.ones(1, 3)),
             "no closed-form density",
         ),
-        (lambda: laws.Product((Laplace(1),)).check(Box(2)), "a product of 1 laws needs a product of as many spaces"),
+        (lambda: laws.ProductLaw((Laplace(1),)).check(Box(2)), "a product of 1 laws needs a product of as many spaces"),
         (lambda: parse_law("lapace(scale=1)"), "unknown law 'lapace': did you mean 'laplace'?"),
         (lambda: parse_law("laplace(sigma=1)"), "unknown parameter of laplace 'sigma'"),
         (lambda: parse_law("laplace(scale=x)"), "scale in 'laplace(scale=x)' must be a number, got 'x'"),

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from identica import _checks
 from identica._checks import InputError
+from identica.encoders import IMAGE_BACKBONES
 from identica.sources import ArrayPairs, lagged_pairs
 
 __all__ = ["check_enough_pairs", "make_pairs", "observations"]
 
 _LEAST_PAIRS = 4
-_IMAGE_ENCODERS = ("conv", "resnet")
 
 
 def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
@@ -28,7 +28,7 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
         X: What the user gave.
         reset: Whether this is a fit.
     """
-    images = estimator.encoder in _IMAGE_ENCODERS if isinstance(estimator.encoder, str) else np.asarray(X).ndim > 2
+    images = estimator.encoder in IMAGE_BACKBONES if isinstance(estimator.encoder, str) else np.asarray(X).ndim > 2
     try:
         if images:
             values = _images("X", X)

@@ -207,11 +207,12 @@ def _contrastive(store: RunStore) -> list[_Stored]:
 
     from identica.experiments import rows_of_record
     from identica.experiments.restore import run_of
+    from identica.learners import Contrastive
 
     runs = {}
     for name in store.names():
         record = store.load(name)
-        if record is not None and record["kind"] == "unsupervised":
+        if record is not None and record["settings"]["learner"]["type"] == Contrastive.__name__:
             rows = ", ".join(row.id for row in rows_of_record(record))
             runs[name] = replace(run_of(record), title=rows or "own")
     if not runs:

@@ -1,7 +1,7 @@
 """Networks f from observations to codes: a whitening, a backbone, and a head onto a space."""
 
 from identica.encoders._layers import Initialisation
-from identica.encoders.backbones import BACKBONES, make_backbone
+from identica.encoders.backbones import BACKBONES, IMAGE_BACKBONES, make_backbone
 from identica.encoders.convnet import ConvNet
 from identica.encoders.encoder import Encoder
 from identica.encoders.encoding import encode, rows_at_once
@@ -13,6 +13,7 @@ from identica.encoders.whitening import Standardisation, Whitening
 
 __all__ = [
     "BACKBONES",
+    "IMAGE_BACKBONES",
     "MLP",
     "BoxHead",
     "ConvNet",

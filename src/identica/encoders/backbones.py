@@ -13,7 +13,7 @@ from identica.encoders.convnet import ConvNet
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
 
-__all__ = ["BACKBONES", "make_backbone"]
+__all__ = ["BACKBONES", "IMAGE_BACKBONES", "make_backbone"]
 
 _NEEDS = {
     "linear": "observations of shape [features]",
@@ -24,7 +24,9 @@ _NEEDS = {
 BACKBONES = tuple(_NEEDS)
 """Names of the networks that `make_backbone` knows."""
 
-_FOR_FEATURES = ("linear", "mlp")
+IMAGE_BACKBONES = ("conv", "resnet")
+"""Those of them that take images."""
+
 _HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv' or 'resnet'"}
 
 
@@ -51,7 +53,7 @@ def make_backbone(
         initialisation: Of the weights of `mlp`.
     """
     _checks.choice("encoder", kind, BACKBONES)
-    if len(shape) != (1 if kind in _FOR_FEATURES else 3):
+    if len(shape) != (3 if kind in IMAGE_BACKBONES else 1):
         allowed = _HINTS.get(len(shape), "allowed are [features] and [channels, height, width]")
         raise InputError(f"encoder {kind!r} needs {_NEEDS[kind]}, got observations of shape {list(shape)}: {allowed}")
     try:
@@ -69,7 +71,7 @@ def _make(
     slope: float,
     initialisation: Initialisation,
 ) -> nn.Module:
-    if kind in _FOR_FEATURES:
+    if kind not in IMAGE_BACKBONES:
         widths = () if kind == "linear" else widths
         for name, value in (("features", shape[0]), *(("a width", width) for width in widths)):
             _checks.at_least_one(name, value)

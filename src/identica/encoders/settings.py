@@ -41,7 +41,7 @@ class EncoderSettings:
         scale_start: First value of the head's radius or bound.
         logarithmic_scale: Learn the logarithm of that scale.
         normalise_codes: Keep the scale of codes in the head, by their moments instead of by bounds.
-        network: `linear`, `mlp`, `conv` or `resnet`.
+        network: `linear`, `mlp`, `conv` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
     """
 
@@ -52,7 +52,7 @@ class EncoderSettings:
     scale_start: float
     logarithmic_scale: bool
     normalise_codes: bool
-    network: str = "mlp"
+    network: str = "auto"
     directions: int | None = None
 
 
@@ -70,7 +70,7 @@ def make_encoder(
     """
     if network is None:
         backbone = make_backbone(
-            settings.network,
+            _network_for(settings.network, sample),
             sample.shape[1:],
             space.dim,
             widths=settings.widths,
@@ -87,6 +87,12 @@ def make_encoder(
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder
+
+
+def _network_for(name: str, sample: Tensor) -> str:
+    if name != "auto":
+        return name
+    return "mlp" if sample.ndim == 2 else "conv"
 
 
 def _front(settings: EncoderSettings, sample: Tensor, dim: int) -> Whitening | Standardisation | None:

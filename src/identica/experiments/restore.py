@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import final
 
 from torch import Tensor
 
-from identica import laws, spaces
+from identica import encoders, laws, learners, models, recipes, sources, spaces
 from identica._checks import InputError
 from identica._plain import from_plain
 from identica.assembly import assemble
-from identica.encoders import EncoderSettings
 from identica.experiments.runner import Run
 from identica.experiments.store import Record, RunStore
-from identica.learners import Contrastive, ContrastiveLearner, Supervised
-from identica.models import Model
-from identica.recipes import ContrastiveSettings, Recipe, TrainingSettings
-from identica.sources import Layers, Synthetic, SyntheticPairs
+from identica.learners import Contrastive, ContrastiveLearner
+from identica.sources import SyntheticPairs
 
 __all__ = ["Restored", "known_types", "restore", "run_of"]
 
@@ -44,11 +41,10 @@ class Restored:
 
 
 def known_types() -> Mapping[str, type]:
-    """The dataclasses that settings of a record may hold, by name."""
-    families = [laws.Uniform, laws.VonMisesFisher, laws.Normal, laws.Laplace, laws.GeneralizedNormal]
-    places = [spaces.Sphere, spaces.Box, spaces.Real]
-    parts = [Model, Recipe, TrainingSettings, EncoderSettings, ContrastiveSettings]
-    return {one.__name__: one for one in (*families, *places, *parts, Synthetic, Layers, Contrastive, Supervised)}
+    """The dataclasses that settings of a record may hold, by name: all public ones of these packages."""
+    packages = (encoders, laws, learners, models, recipes, sources, spaces)
+    found = [getattr(package, name) for package in packages for name in package.__all__]
+    return {one.__name__: one for one in found if isinstance(one, type) and is_dataclass(one)}
 
 
 def restore(store: RunStore, name: str) -> Restored:
@@ -73,8 +69,6 @@ def restore(store: RunStore, name: str) -> Restored:
 
 def run_of(record: Record) -> Run:
     """The run that gave a record."""
-    settings = record.get("settings", {})
-    if settings.get("format") != 2:
-        raise InputError(f"the record must be of format 2, got {settings.get('format')!r}")
+    settings = record["settings"]
     parts = {name: from_plain(settings[name], known_types()) for name in ("source", "learner", "recipe")}
     return Run(**parts, seed=settings["seed"], scores=tuple(record["scores"]))

@@ -19,7 +19,7 @@ from identica._random import random_stream
 from identica._words import percent
 from identica.assembly import fit
 from identica.encoders import rows_at_once
-from identica.experiments.store import Record, RunStore
+from identica.experiments.store import RECORD_FORMAT, Record, RunStore
 from identica.learners import Learner, LearnerSettings
 from identica.metrics import DEFAULT_SCORES, compute_scores
 from identica.recipes import Recipe
@@ -28,7 +28,6 @@ from identica.training import Report, resolve_device
 
 __all__ = ["Run", "execute"]
 
-_FORMAT = 2
 _EVALUATION_SAMPLES, _EVALUATION_ENTRIES = 4096, 1 << 27
 _CURVE_POINTS = 20
 # Observations of more numbers than this are not scored themselves: a regression from pixels says little.
@@ -63,7 +62,7 @@ class Run:
         """All that decides the result, as plain data. With labels, what concerns pairs alone decides nothing."""
         source = self.source.unpaired() if self.learner.kind == "supervised" else self.source
         return {
-            "format": _FORMAT,
+            "format": RECORD_FORMAT,
             "source": to_plain(source),
             "learner": to_plain(self.learner),
             "recipe": to_plain(self.recipe),

@@ -14,10 +14,13 @@ from torch import Tensor, nn
 from identica._checks import InputError
 from identica._files import replacing
 
-__all__ = ["Record", "RunStore"]
+__all__ = ["RECORD_FORMAT", "Record", "RunStore"]
 
 Record = dict[str, Any]
 """What a run gave, as JSON has it: settings, scores and the training curve."""
+
+RECORD_FORMAT = 2
+"""What records of this version look like."""
 
 _RECORD, _COST, _CODES, _LEARNER = "record.json", "cost.json", "codes.npz", "learner.safetensors"
 
@@ -42,7 +45,11 @@ class RunStore:
         folder = self.root / name
         if not (folder / _RECORD).exists():
             return None
-        return _read(folder / _RECORD) | _read(folder / _COST)
+        record = _read(folder / _RECORD)
+        found = record.get("settings", {}).get("format")
+        if found != RECORD_FORMAT:
+            raise InputError(f"{folder / _RECORD} must be of format {RECORD_FORMAT}, got {found!r}: train it anew")
+        return record | _read(folder / _COST)
 
     def records(self) -> Iterator[Record]:
         """All finished runs, in the order of their names."""

@@ -7,7 +7,7 @@ latents, `Conditional(space, law)` draws the partner of each latent.
 from identica.laws.base import Conditional, Law, Marginal, rounded
 from identica.laws.noise import AdditiveNoise, GeneralizedNormal, Laplace, Normal
 from identica.laws.parsing import parse_law
-from identica.laws.product import Product
+from identica.laws.product import ProductLaw
 from identica.laws.uniform import Uniform
 from identica.laws.vmf import VonMisesFisher
 
@@ -19,7 +19,7 @@ __all__ = [
     "Law",
     "Marginal",
     "Normal",
-    "Product",
+    "ProductLaw",
     "Uniform",
     "VonMisesFisher",
     "parse_law",

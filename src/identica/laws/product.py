@@ -13,12 +13,12 @@ from identica._checks import InputError
 from identica.laws.base import Law
 from identica.spaces import Space
 
-__all__ = ["Product"]
+__all__ = ["ProductLaw"]
 
 
 @final
 @dataclass(frozen=True)
-class Product(Law):
+class ProductLaw(Law):
     """Independent laws on the parts of a product space, in order."""
 
     parts: tuple[Law, ...]

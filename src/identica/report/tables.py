@@ -88,7 +88,7 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
     first = records[0]
     score, *others = _scores_of(row, first)
     same = ("baseline", "protocol")
-    supervised = [one for one in baselines if all(one[key] == first[key] for key in same) and score in one["scores"]]
+    supervised = [one for one in baselines if all(one[key] == first[key] for key in same)]
     return Line(
         row="own" if row is None else row.id,
         protocol=first["protocol"],
@@ -99,13 +99,19 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
         paper_identity=_published(row, "identity"),
         identity=_measured([record["identity"].get(score) for record in records]),
         paper_supervised=_published(row, "supervised"),
-        supervised=_measured([record["scores"][score]["value"] for record in supervised]),
+        supervised=_measured([_value(record, score) for record in supervised]),
         paper_unsupervised=_published(row, "unsupervised"),
-        unsupervised=_measured([record["scores"][score]["value"] for record in records]),
+        unsupervised=_measured([_value(record, score) for record in records]),
         other_metric=others[0] if others else None,
-        other=_measured([record["scores"][others[0]]["value"] for record in records]) if others else None,
+        other=_measured([_value(record, others[0]) for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
     )
+
+
+def _value(record: Record, score: str) -> float | None:
+    """A score in percent; None if the record was made without it."""
+    found = record["scores"].get(score)
+    return None if found is None else found["value"]
 
 
 def _scores_of(row: Row | None, record: Record) -> list[str]:

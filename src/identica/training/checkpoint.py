@@ -28,11 +28,13 @@ class State:
         self._rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
 
     def set_rates(self, factor: float) -> None:
+        """Multiply the learning rates of all scheduled groups."""
         for optimizer, rates in zip(self.optimizers, self._rates, strict=True):
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * factor if group.get("scheduled", True) else rate
 
     def save(self, path: Path) -> None:
+        """Write everything into one file."""
         from safetensors.torch import save_file
 
         tensors = {f"learner.{name}": value for name, value in self.learner.state_dict().items()}
@@ -46,6 +48,7 @@ class State:
             save_file(contiguous, unfinished, metadata={"progress": json.dumps(progress)})
 
     def load(self, path: Path) -> None:
+        """Go on from what `save` wrote."""
         from safetensors import safe_open
 
         with safe_open(path, framework="pt") as file:

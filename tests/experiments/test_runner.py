@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import multiprocessing
 import multiprocessing.process
 import os
@@ -186,6 +187,16 @@ def test_unreadable_stores_are_named(tmp_path: Path) -> None:
     (broken / "record.json").write_text("{half")
     with pytest.raises(InputError, match=r"record\.json is not a readable record"):
         list(RunStore(tmp_path / "runs").records())
+
+
+def test_records_of_an_older_format_are_named(tmp_path: Path) -> None:
+    for name, older in (("early", {"row": "t2-01"}), ("one", {"settings": {"format": 1}})):
+        folder = tmp_path / name / "r"
+        folder.mkdir(parents=True)
+        (folder / "record.json").write_text(json.dumps(older))
+        (folder / "cost.json").write_text("{}")
+        with pytest.raises(InputError, match=r"record\.json must be of format 2, got (None|1): train it anew"):
+            list(RunStore(tmp_path / name).records())
 
 
 def test_observations_may_have_more_coordinates_than_latents(runs: Path) -> None:

@@ -68,6 +68,7 @@ class RunOptions:
     steps: Steps = None
     workers: Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")] = None
     device: Device = "auto"
+    engine: Annotated[str, typer.Option("--engine", help="Where runs are computed: local, this machine.")] = "local"
     out: Out = Path("runs")
     as_json: AsJson = False
 

@@ -35,7 +35,7 @@ def collect(
 ) -> dict[str, Record]:
     """Compute the runs behind a progress bar; exit with code 1 at the end if some diverged."""
     from identica._progress import progress_bars
-    from identica.experiments import LocalEngine, RunStore
+    from identica.experiments import ENGINES, RunStore
     from identica.training import resolve_device
 
     if options.workers is not None:
@@ -43,7 +43,8 @@ def collect(
     at_once = options.workers or (os.cpu_count() or 1)
     if any(run.recipe.training.threads == 0 for run in runs) and options.workers is None:
         at_once = 1  # such a run takes all cores by itself
-    engine, store = LocalEngine(at_once, resolve_device(options.device)), RunStore(options.out)
+    engine = ENGINES[_checks.choice("--engine", options.engine, ENGINES)](at_once, resolve_device(options.device))
+    store = RunStore(options.out)
     records, failures = {}, []
     with progress_bars(runs) as listen:
         for outcome in engine.compute(runs, store, listen):

@@ -1,7 +1,7 @@
 """Experiments as data, and the store of what they gave."""
 
 from identica.experiments.definition import Published, Reference, Row, plan
-from identica.experiments.engines import LocalEngine, Outcome
+from identica.experiments.engines import ENGINES, LocalEngine, Outcome
 from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
 from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
 from identica.experiments.restore import Restored, restore
@@ -9,6 +9,7 @@ from identica.experiments.runner import Run, execute
 from identica.experiments.store import RunStore
 
 __all__ = [
+    "ENGINES",
     "PANELS",
     "ROWS",
     "LocalEngine",

@@ -16,7 +16,7 @@ from identica.experiments.runner import Run, execute
 from identica.experiments.store import Record, RunStore
 from identica.training import DivergenceError
 
-__all__ = ["Engine", "Listen", "LocalEngine", "Outcome", "Progress"]
+__all__ = ["ENGINES", "Engine", "Listen", "LocalEngine", "Outcome", "Progress"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
 
@@ -104,6 +104,10 @@ class LocalEngine:
         finally:
             for _, process in active.values():
                 process.terminate()
+
+
+ENGINES: dict[str, Callable[[int, str], Engine]] = {"local": LocalEngine}
+"""Engines by name, each made from the number of runs at a time and a device."""
 
 
 class _Ended(NamedTuple):

@@ -18,6 +18,7 @@ __all__ = [
     "finite",
     "not_negative",
     "positive",
+    "positive_each",
     "seed",
     "suggestion",
 ]
@@ -35,6 +36,15 @@ def positive(name: str, value: float) -> float:
     if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
         raise InputError(f"{name} must be a finite number above 0, got {value!r}")
     return float(value)
+
+
+def positive_each(name: str, values: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    """Return one number or a tuple of them if all are finite and above zero."""
+    if not isinstance(values, tuple):
+        return positive(name, values)
+    if not values:
+        raise InputError(f"{name} must hold at least one number, got none")
+    return tuple(positive(f"each {name}", value) for value in values)
 
 
 def not_negative(name: str, value: float) -> float:

@@ -14,7 +14,7 @@ from torch import Generator, nn
 
 from identica._checks import InputError
 from identica._machine import versions
-from identica.encoders import MLP, Encoder, Standardisation, Units, Whitening, make_backbone, make_head
+from identica.encoders import MLP, Encoder, Standardisation, Stretch, Turn, Units, Whitening, make_backbone, make_head
 from identica.models import Model
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ _FITTED = (
     "n_features_in_",
     "observation_shape_",
     "n_components_",
-    "scale_",
+    "scales_",
+    "components_used_",
     "n_steps_",
     "n_pairs_",
     "n_held_out_pairs_",
@@ -79,9 +80,13 @@ def load(kind: type[ContrastiveICA], path: Path, own: nn.Module | None) -> Contr
         for name in _FITTED:
             setattr(estimator, name, fitted[name])
         estimator.observation_shape_ = tuple(estimator.observation_shape_)
+        estimator.scales_ = np.array(fitted["scales_"], dtype=np.float64)
+        estimator.components_used_ = np.array(fitted["components_used_"], dtype=np.int64)
         if fitted["feature_names_in_"] is not None:
             estimator.feature_names_in_ = np.array(fitted["feature_names_in_"], dtype=object)
-        estimator.model_ = Model.named(estimator.space, estimator.conditional, estimator.n_components_)
+        estimator.model_ = Model.named(
+            estimator.space, estimator.conditional, estimator.n_components_, estimator.widths
+        )
         estimator.encoder_ = _rebuild(estimator, content["network"], own)
     except (KeyError, TypeError) as error:
         raise InputError(f"{str(path / _SETTINGS)!r} is not a model of this kind: {error!r} does not fit") from None
@@ -117,7 +122,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -146,8 +151,10 @@ def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module 
     )
     head = make_head(estimator.model_.space, normalised=True)
     units = Units(torch.zeros(dim), torch.ones(dim))
-    encoder = Encoder(backbone, head, fronts[network["front"]])
-    return nn.Sequential(encoder, units).eval().requires_grad_(False)
+    stretch = Stretch(dim) if estimator.model_.has_free_widths else None
+    encoder = Encoder(backbone, head, fronts[network["front"]], stretch)
+    turn = nn.Identity() if estimator.axes == "learnt" else Turn(torch.eye(dim))
+    return nn.Sequential(encoder, turn, units).eval().requires_grad_(False)
 
 
 def _load_weights(encoder: nn.Module, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -15,7 +16,7 @@ from identica._checks import InputError
 from identica.encoders import IMAGE_BACKBONES
 from identica.sources import ArrayPairs, lagged_pairs
 
-__all__ = ["check_enough_pairs", "make_pairs", "observations"]
+__all__ = ["check_enough_pairs", "components", "make_pairs", "observations"]
 
 _LEAST_PAIRS = 4
 
@@ -75,6 +76,33 @@ def make_pairs(values: Tensor, y: Any, X_pos: Any, pairs: Any, lag: int | None, 
     positives = _partners(values, X_pos)
     count = len(values)
     return ArrayPairs(torch.cat([values, positives]), np.arange(2 * count).reshape(2, count).T)
+
+
+def components(observations: Tensor, wanted: int | None, directions: int | None, space: str) -> int:
+    """The number of components: as wanted, or as many as features; refused if data or space do not allow it.
+
+    Args:
+        observations: What was given.
+        wanted: The estimator's `n_components`.
+        directions: The estimator's `pca_components`.
+        space: The name of the space of the components.
+    """
+    features = math.prod(observations.shape[1:])
+    if wanted is None and observations.ndim > 2:
+        raise InputError("n_components must be given for images: the number of factors to look for")
+    dim = features if wanted is None else int(wanted)
+    if dim > features:
+        raise InputError(f"n_components must be at most the number of features {features}, got {dim}")
+    if directions is not None and observations.ndim > 2:
+        raise InputError(f"pca_components must be left out for images, got {directions}")
+    if directions is not None and not dim <= directions <= features:
+        raise InputError(
+            f"pca_components must be from the number of components {dim} to the number of features {features}, "
+            f"got {directions}"
+        )
+    if space == "sphere" and dim < 2:
+        raise InputError(f"n_components must be at least 2 on a sphere, got {dim}")
+    return dim
 
 
 def check_enough_pairs(source: ArrayPairs, dim: int) -> None:

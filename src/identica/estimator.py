@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -21,9 +21,9 @@ from identica._checks import InputError
 from identica._progress import training_bar
 from identica.encoders import BACKBONES, encode
 from identica.information import bits_of_pairs
-from identica.laws import rounded
-from identica.learners import Contrastive, ContrastiveLearner
-from identica.models import Model
+from identica.laws import AdditiveNoise, rounded
+from identica.learners import Axes, Contrastive, ContrastiveLearner, fitted_law
+from identica.models import Model, Widths
 from identica.recipes import Recipe
 from identica.sources import ArrayPairs
 from identica.spaces import NAMED_SPACES
@@ -48,6 +48,11 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
             `gennorm(beta=3)`, any exponent. Its width is learnt.
+        widths: `free` learns how wide partners scatter in each component by itself; `equal` one width for all, as the
+            paper's theorems have it. A von Mises–Fisher law has one concentration either way.
+        axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: turn components to
+            the one basis in which their covariance and that of partner differences are diagonal. Justified if the
+            widths of all factors differ.
         encoder: `mlp` or `linear` for arrays of features, `conv` or `resnet` for images [samples, channels, height,
             width], or any `torch.nn.Module` with `n_components` outputs.
         pca_components: Keep so many directions of the features, those of most variance; all of them if not given. For
@@ -65,7 +70,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Attributes:
         encoder_: The trained network.
-        conditional_: The fitted p(z~ | z), in units of the codes, such as `laplace(scale=0.05)`.
+        conditional_: The fitted p(z~ | z), in units of the codes, such as `laplace(scale=[0.05, 0.1])`.
+        widths_: Its width in each component, in units of its code: small where partners are close, infinite for a
+            component that is not used.
+        components_used_: Numbers of the components that tell something about partners that the others do not.
         ambiguity_: Up to which map the theory identifies the factors.
         loss_curve_: Step and loss, at up to a hundred steps.
         n_steps_: Number of updates.
@@ -88,6 +96,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         *,
         space: str = "box",
         conditional: str = "laplace",
+        widths: Widths = "free",
+        axes: Axes = "learnt",
         encoder: str | nn.Module = "mlp",
         pca_components: int | None = None,
         lag: int | None = None,
@@ -102,6 +112,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_components = n_components
         self.space = space
         self.conditional = conditional
+        self.widths = widths
+        self.axes = axes
         self.encoder = encoder
         self.pca_components = pca_components
         self.lag = lag
@@ -135,7 +147,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         learner, curve = self._train(model, source, seed, device)
         self.encoder_ = learner.cpu().reader.eval().requires_grad_(False)
         self.model_, self.n_components_ = model, model.space.dim
-        self.scale_, self.n_pairs_ = float(learner.scale), len(source)
+        self.scales_, self.n_pairs_ = learner.scales.double().numpy(), len(source)
+        self.components_used_ = learner.used.nonzero().flatten().numpy()
         self.n_steps_ = int(curve[-1]["step"]) if curve else 0
         self.loss_curve_ = curve[:: max(1, len(curve) // _CURVE_POINTS)]
         self.n_held_out_pairs_ = len(every_pair) - len(source)
@@ -184,13 +197,23 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def ambiguity_(self) -> str:
         """Up to which map the theory identifies the factors: a rotation, an affine map or a permutation."""
         check_is_fitted(self)
-        return self.model_.ambiguity
+        return Contrastive(self.model_, self.axes).ambiguity
 
     @property
     def conditional_(self) -> str:
         """The fitted p(z~ | z), in units of the codes."""
         check_is_fitted(self)
-        return str(rounded(self.model_.similarity.law(self.scale_), 3))
+        return str(rounded(fitted_law(self.model_, torch.from_numpy(self.scales_)), 3))
+
+    @property
+    def widths_(self) -> NDArray[np.float64]:
+        """The width of p(z~ | z) in each component, in units of its code, as `conditional_` has it."""
+        check_is_fitted(self)
+        law = fitted_law(self.model_, torch.from_numpy(self.scales_))
+        used = law.scale if isinstance(law, AdditiveNoise) else 1 / self.scales_.mean()  # κ = 1 / width²
+        widths = np.full(self.n_components_, np.inf)
+        widths[self.scales_ > 0] = used
+        return widths
 
     @property
     def _n_features_out(self) -> int:
@@ -203,7 +226,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         _checks.choice("space", self.space, NAMED_SPACES)
-        Model.named(self.space, self.conditional, 2)
+        Contrastive(Model.named(self.space, self.conditional, 2, self.widths), self.axes)
         if not isinstance(self.encoder, nn.Module):
             _checks.choice("encoder", self.encoder, BACKBONES)
         for name in ("n_components", "pca_components", "lag", "max_steps", "batch_size"):
@@ -225,22 +248,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _model(self, observations: Tensor) -> Model:
         """The assumption, with its number of components."""
-        features = math.prod(observations.shape[1:])
-        if self.n_components is None and observations.ndim > 2:
-            raise InputError("n_components must be given for images: the number of factors to look for")
-        dim = features if self.n_components is None else int(self.n_components)
-        if dim > features:
-            raise InputError(f"n_components must be at most the number of features {features}, got {dim}")
-        if self.pca_components is not None and observations.ndim > 2:
-            raise InputError(f"pca_components must be left out for images, got {self.pca_components}")
-        if self.pca_components is not None and not dim <= self.pca_components <= features:
-            raise InputError(
-                f"pca_components must be from the number of components {dim} to the number of features {features}, "
-                f"got {self.pca_components}"
-            )
-        if self.space == "sphere" and dim < 2:
-            raise InputError(f"n_components must be at least 2 on a sphere, got {dim}")
-        return Model.named(self.space, self.conditional, dim)
+        dim = _pairing.components(observations, self.n_components, self.pca_components, self.space)
+        return Model.named(self.space, self.conditional, dim, self.widths)
 
     def _recipe(self, model: Model, source: ArrayPairs) -> Recipe:
         """The fast recipe, with what the user chose instead."""
@@ -269,7 +278,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 show(step, loss)
 
             found = assembly.fit(
-                Contrastive(model),
+                Contrastive(model, self.axes),
                 recipe,
                 source,
                 seed,
@@ -284,8 +293,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _bits(self, source: ArrayPairs) -> float:
         """Mean bits a pair."""
         codes = encode(self.encoder_, source.observations, resolve_device(self.device)).float()
-        first, second = source.indices.unbind(dim=1)
-        return float(bits_of_pairs(self.model_.similarity, codes[first], codes[second], self.scale_).mean())
+        first, second = (codes[half] for half in source.indices.unbind(dim=1))
+        scales = torch.from_numpy(self.scales_).float()
+        return float(bits_of_pairs(self.model_.similarity, first, second, scales).mean())
 
 
 def _whole(value: Any) -> Any:

@@ -53,6 +53,7 @@ class TrainingSettings:
         warmup: Steps of linear warm-up.
         cosine: Let the learning rate fall to zero along a cosine.
         threads: Threads of the process that trains; 0 for all cores.
+        width_learning_rate: Of the widths of single codes.
     """
 
     steps: int
@@ -65,6 +66,7 @@ class TrainingSettings:
     warmup: int
     cosine: bool
     threads: int
+    width_learning_rate: float = 0.0
 
 
 @final
@@ -78,6 +80,7 @@ class ContrastiveSettings:
         in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
         backward: Swap the halves of each pair.
         quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
+        width_pull: Weight of the penalty that holds free widths near what the distances of partners say.
     """
 
     positive_in_denominator: bool
@@ -85,6 +88,7 @@ class ContrastiveSettings:
     in_batch: InBatch
     backward: bool
     quadratic_until: float
+    width_pull: float = 0.0
 
 
 @final
@@ -115,7 +119,7 @@ class Recipe:
 
         Nothing but the loss then keeps codes from shrinking to a point.
         """
-        plain = replace(self.encoder, whiten="no", normalise_codes=False, scale_start=1.0)
+        plain = replace(self.encoder, whiten="no", normalise_codes=False, scale_start=1.0, free_widths=False)
         return replace(self, encoder=plain)
 
     def in_direction(self, direction: Direction) -> Recipe:
@@ -146,8 +150,12 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
         quadratic_until=0.1 if above_two else 0.0,
     )
     training = _fast_training(steps, model.space, scale_learning_rate=2e-3 if above_two else None)
+    if model.has_free_widths:
+        training = replace(training, width_learning_rate=1e-2)
+        loss = replace(loss, width_pull=0.1)
     start = _first_scale(model.similarity, model.space.dim)
-    return Recipe("fast", training, _fast_encoder(model.space.dim, start, normalise_codes=True), loss)
+    encoder = _fast_encoder(model.space.dim, start, normalise_codes=True)
+    return Recipe("fast", training, replace(encoder, free_widths=model.has_free_widths), loss)
 
 
 def supervised_recipe(protocol: str, space: Space) -> Recipe:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from identica import _checks
 from identica._checks import InputError
-from identica.laws import GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher
+from identica.laws import AdditiveNoise, GeneralizedNormal, Laplace, Law, Normal, VonMisesFisher, Width
 
 __all__ = ["DotProduct", "PowerDistance", "Similarity", "log_sums"]
 
@@ -37,7 +37,7 @@ class Similarity(ABC):
         """Gradients of Σ_ij weights_ij φ(u_i, c_j) with respect to anchors and (transposed) candidates."""
 
     @abstractmethod
-    def law(self, scale: float) -> Law:
+    def law(self, scale: Width) -> Law:
         """The conditional p(z~ | z) whose log density is φ(scale · z, scale · z~), up to a constant."""
 
     @abstractmethod
@@ -63,7 +63,9 @@ class DotProduct(Similarity):
     def pullback(self, anchors: Tensor, candidates: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         return weights @ candidates.T, anchors.T @ weights
 
-    def law(self, scale: float) -> Law:
+    def law(self, scale: Width) -> Law:
+        if isinstance(scale, tuple):
+            raise InputError(f"a von Mises–Fisher law has one concentration, got {len(scale)} scales")
         return VonMisesFisher(scale**2)
 
     def matched_slope(self, conditional: Law) -> float | None:
@@ -112,19 +114,22 @@ class PowerDistance(Similarity):
             across.append(flow.sum(dim=0))
         return torch.stack(up, dim=1), torch.stack(across)
 
-    def law(self, scale: float) -> Law:
+    def law(self, scale: Width) -> Law:
+        unit = math.sqrt(2) if self.alpha == 2 else 1.0
+        width = tuple(1 / (unit * one) for one in scale) if isinstance(scale, tuple) else 1 / (unit * scale)
         if self.alpha == 1:
-            return Laplace(1 / scale)
-        return Normal(1 / (scale * math.sqrt(2))) if self.alpha == 2 else GeneralizedNormal(self.alpha, 1 / scale)
+            return Laplace(width)
+        return Normal(width) if self.alpha == 2 else GeneralizedNormal(self.alpha, width)
 
     def matched_slope(self, conditional: Law) -> float | None:
+        if not isinstance(conditional, AdditiveNoise) or isinstance(conditional.scale, tuple):
+            return None
         if isinstance(conditional, Normal):
-            return 1 / (2 * conditional.sigma**2) if self.alpha == 2 else None
+            return 1 / (2 * conditional.scale**2) if self.alpha == 2 else None
         if isinstance(conditional, Laplace):
             return 1 / conditional.scale if self.alpha == 1 else None
-        if isinstance(conditional, GeneralizedNormal) and conditional.beta == self.alpha:
-            return float(conditional.scale**-conditional.beta)
-        return None
+        same = isinstance(conditional, GeneralizedNormal) and conditional.beta == self.alpha
+        return float(conditional.scale**-self.alpha) if same else None
 
     def unbounded_scale(self, first: Tensor, second: Tensor) -> float:
         distance = float(-self.paired(first, second).mean())  # N / α

@@ -37,6 +37,8 @@ class Given(NamedTuple):
         by_shape = "mlp" if self.dataset.observations.ndim == 2 else "conv"
         return {
             "n_components": options.n_components,
+            "widths": options.widths,
+            "axes": options.axes,
             "lag": self.lag,
             "encoder": by_shape if options.encoder is None else options.encoder,
             "pca_components": options.pca_components,

@@ -37,6 +37,12 @@ class FitOptions:
     n_components: Annotated[
         int | None, typer.Option("--n-components", help="Number of factors; default: as many as features.")
     ] = None
+    widths: Annotated[
+        str, typer.Option("--widths", help="free (a width learnt for each component) or equal (one for all).")
+    ] = "free"
+    axes: Annotated[
+        str, typer.Option("--axes", help="learnt, or second-order for --space unbounded --conditional normal.")
+    ] = "learnt"
     lag: Annotated[int | None, typer.Option("--lag", help="Pair each row with the one so many rows later.")] = None
     trial: Annotated[
         str | None, typer.Option("--trial", help="Column or array of labels; pairs stay within a trial.")

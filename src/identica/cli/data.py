@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -78,6 +79,8 @@ def _show_fit(estimator: Any, out: Path, report: Path | None, seconds: float, as
             "fitted": estimator.conditional_,
             "identified_up_to": estimator.ambiguity_,
             "n_components": estimator.n_components_,
+            "widths": [float(f"{one:.4g}") if one < math.inf else None for one in estimator.widths_],
+            "components_used": estimator.components_used_.tolist(),
             "pairs": estimator.n_pairs_,
             "held_out_pairs": held_out,
             "bits": None if bits is None else round(bits, 4),
@@ -91,6 +94,9 @@ def _show_fit(estimator: Any, out: Path, report: Path | None, seconds: float, as
         f"{with_article(estimator.ambiguity_)} if the assumption holds"
     )
     print(f"partners differ by {estimator.conditional_}, in units of the codes")
+    used = estimator.components_used_.tolist()
+    if len(used) < estimator.n_components_:
+        print(f"components that tell something of partners: {', '.join(str(index + 1) for index in used)}")
     if bits is not None:
         print(f"{bits:.2f} bits a pair on {held_out} pairs that were held out")
     if report is not None:
@@ -105,7 +111,6 @@ def _write_report(path: Path, estimator: Any, given: Given, seconds: float) -> N
         estimator,
         given.observations,
         trials=given.dataset.trials if given.lag else None,
-        bits=estimator.validation_score_,
         seconds=seconds,
     )
     write_page(page, path)

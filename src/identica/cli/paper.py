@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -18,6 +18,8 @@ from identica.cli._runs import chosen_seeds, collect
 if TYPE_CHECKING:
     from identica.experiments import Row, Run, RunStore
     from identica.experiments.store import Record
+    from identica.learners import Axes
+    from identica.models import Widths
 
 __all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
 
@@ -82,7 +84,13 @@ def run(
     mixing: Annotated[
         str, typer.Option(help="g, such as 'layers(layers=5)', 'layers(activation=softplus)' or 'layers(bias=0.3)'.")
     ] = "layers()",
+    codes: Annotated[int | None, typer.Option(help="Number of codes; default: as many as latents.")] = None,
     widths: Annotated[
+        str,
+        typer.Option(help="equal (one width for all codes, as in the paper) or free (one learnt for each)."),
+    ] = "equal",
+    axes: Annotated[str, typer.Option(help="learnt, or second-order for an unbounded normal model.")] = "learnt",
+    hidden: Annotated[
         str | None, typer.Option(help="Hidden widths of the encoder, such as 128,128,128; default: the protocol's.")
     ] = None,
     shuffle_pairs: Annotated[
@@ -101,30 +109,24 @@ def run(
     from identica.sources import Synthetic, parse_mixing
     from identica.spaces import parse_space
 
-    source = Synthetic(
-        parse_space(space, dim),
-        parse_law(conditional),
-        parse_law(marginal),
-        observed,
-        parse_mixing(mixing),
-        shuffle_pairs,
-    )
-    row = Row("own", source, Contrastive(Model.named(model_space, model_conditional, dim)))
-    seeds = chosen_seeds(options.seeds, seed)
-    runs = plan([row], seeds, protocol, steps=options.steps, supervised=supervised)
-    if widths is not None:
-        runs = [_with_widths(one, widths) for one in runs]
-    _compute(runs, options, report)
+    laws = parse_law(conditional, dim), parse_law(marginal, dim)
+    source = Synthetic(parse_space(space, dim), *laws, observed, parse_mixing(mixing), shuffle_pairs)
+    model = Model.named(model_space, model_conditional, codes or dim, cast("Widths", widths))
+    row = Row("own", source, Contrastive(model, cast("Axes", axes)))
+    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.steps, supervised=supervised)
+    _compute([_with_hidden(one, hidden) for one in runs], options, report)
 
 
-def _with_widths(run: Run, text: str) -> Run:
-    """The same run with other hidden layers."""
+def _with_hidden(run: Run, text: str | None) -> Run:
+    """The same run with other hidden layers, if there is a text."""
     from dataclasses import replace
 
+    if text is None:
+        return run
     try:
         widths = tuple(int(width) for width in text.split(","))
     except ValueError:
-        raise InputError(f"--widths must be whole numbers such as 128,128, got {text!r}") from None
+        raise InputError(f"--hidden must be whole numbers such as 128,128, got {text!r}") from None
     name = f"{run.recipe.name}-{'x'.join(map(str, widths))}"
     encoder = replace(run.recipe.encoder, widths=widths)
     return replace(run, recipe=replace(run.recipe, name=name, encoder=encoder))

@@ -5,16 +5,27 @@ from identica.encoders.backbones import BACKBONES, IMAGE_BACKBONES, make_backbon
 from identica.encoders.convnet import ConvNet
 from identica.encoders.encoder import Encoder
 from identica.encoders.encoding import encode, rows_at_once
-from identica.encoders.heads import BoxHead, Head, NormalisedHead, RealHead, Scale, SphereHead, Units, make_head
+from identica.encoders.heads import (
+    BoxHead,
+    Head,
+    NormalisedHead,
+    ProductHead,
+    RealHead,
+    Scale,
+    SphereHead,
+    make_head,
+)
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
 from identica.encoders.settings import EncoderSettings, Front, make_encoder
+from identica.encoders.units import SMALLEST_WIDTH, Stretch, Turn, Units, unit_variance
 from identica.encoders.whitening import Standardisation, Whitening
 
 __all__ = [
     "BACKBONES",
     "IMAGE_BACKBONES",
     "MLP",
+    "SMALLEST_WIDTH",
     "BoxHead",
     "ConvNet",
     "Encoder",
@@ -23,11 +34,14 @@ __all__ = [
     "Head",
     "Initialisation",
     "NormalisedHead",
+    "ProductHead",
     "RealHead",
     "ResNet18",
     "Scale",
     "SphereHead",
     "Standardisation",
+    "Stretch",
+    "Turn",
     "Units",
     "Whitening",
     "encode",
@@ -35,4 +49,5 @@ __all__ = [
     "make_encoder",
     "make_head",
     "rows_at_once",
+    "unit_variance",
 ]

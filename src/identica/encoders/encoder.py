@@ -7,6 +7,7 @@ from typing import final
 from torch import Tensor, nn
 
 from identica.encoders.heads import Head
+from identica.encoders.units import Stretch, Units
 from identica.encoders.whitening import Standardisation, Whitening
 
 __all__ = ["Encoder"]
@@ -14,21 +15,42 @@ __all__ = ["Encoder"]
 
 @final
 class Encoder(nn.Module):
-    """f = head ∘ backbone ∘ whitening.
+    """f = stretch ∘ head ∘ backbone ∘ whitening.
 
     Args:
         backbone: Any module from (whitened) observations to unconstrained codes.
         head: Maps them onto the model's space.
         whitening: Applied first, if given: a `Whitening`, or for images a `Standardisation`.
+        stretch: Applied last, if given: a learnable width for each code.
     """
 
-    def __init__(self, backbone: nn.Module, head: Head, whitening: Whitening | Standardisation | None = None) -> None:
+    def __init__(
+        self,
+        backbone: nn.Module,
+        head: Head,
+        whitening: Whitening | Standardisation | None = None,
+        stretch: Stretch | None = None,
+    ) -> None:
         super().__init__()
         self.whitening = nn.Identity() if whitening is None else whitening
         self.backbone = backbone
         self.head: Head = head
+        self.stretch = nn.Identity() if stretch is None else stretch
+
+    def units(self, codes: Tensor) -> Units:
+        """The units of these codes, a sample of what this encoder gives; a stretch is taken out."""
+        if not isinstance(self.stretch, Stretch):
+            return self.head.units(codes)
+        factors = self.stretch.factors().detach().to(codes)
+        plain = self.head.units(codes / factors)
+        return Units(plain.shift * factors, plain.factor / factors)
+
+    def unstretched(self, observations: Tensor) -> Tensor:
+        """Codes of `observations` that all have one width."""
+        codes: Tensor = self.head(self.backbone(self.whitening(observations)))
+        return codes
 
     def forward(self, observations: Tensor) -> Tensor:
         """Codes of `observations`."""
-        codes: Tensor = self.head(self.backbone(self.whitening(observations)))
+        codes: Tensor = self.stretch(self.unstretched(observations))
         return codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -11,28 +12,19 @@ from torch import Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
-from identica.spaces import Box, Real, Space, Sphere
+from identica.encoders.units import SMALLEST_WIDTH, Units, unit_variance
+from identica.spaces import Box, Product, Real, Space, Sphere
 
-__all__ = ["BoxHead", "Head", "NormalisedHead", "RealHead", "Scale", "SphereHead", "Units", "make_head"]
-
-_SMALLEST_WIDTH = 1e-6
-
-
-@final
-class Units(nn.Module):
-    """y ↦ (y - shift) · factor: the units that users read codes in; not trained."""
-
-    shift: Tensor
-    factor: Tensor
-
-    def __init__(self, shift: Tensor, factor: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("shift", shift)
-        self.register_buffer("factor", factor)
-
-    def forward(self, codes: Tensor) -> Tensor:
-        """Codes in these units."""
-        return (codes - self.shift) * self.factor
+__all__ = [
+    "BoxHead",
+    "Head",
+    "NormalisedHead",
+    "ProductHead",
+    "RealHead",
+    "Scale",
+    "SphereHead",
+    "make_head",
+]
 
 
 class Head(nn.Module, ABC):
@@ -40,11 +32,9 @@ class Head(nn.Module, ABC):
 
     Attributes:
         dim: Number of codes.
-        scale: Their learnable size.
     """
 
     dim: int
-    scale: Scale
 
     @abstractmethod
     def units(self, codes: Tensor) -> Units:
@@ -128,7 +118,7 @@ class RealHead(Head):
 
     def units(self, codes: Tensor) -> Units:
         """Mean 0 and variance 1."""
-        return Units(codes.mean(dim=0), 1 / codes.std(dim=0).clamp_min(_SMALLEST_WIDTH))
+        return unit_variance(codes)
 
 
 @final
@@ -183,7 +173,33 @@ class NormalisedHead(Head):
         mean = values.mean(dim=0)
         moment = (values - mean).abs().pow(self.order).mean(dim=0)
         width = 2 * ((self.order + 1) * moment).pow(1 / self.order)
-        return mean, width.clamp_min(_SMALLEST_WIDTH)
+        return mean, width.clamp_min(SMALLEST_WIDTH)
+
+
+@final
+class ProductHead(Head):
+    """The heads of several spaces side by side, each with outputs of its own.
+
+    Args:
+        heads: In the order of the spaces.
+    """
+
+    def __init__(self, heads: Sequence[Head]) -> None:
+        super().__init__()
+        self.heads = nn.ModuleList(heads)
+        self.sizes = [head.dim for head in heads]
+        self.dim = sum(self.sizes)
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Points in the product of the spaces."""
+        pieces = zip(self.heads, torch.split(values, self.sizes, dim=-1), strict=True)
+        return torch.cat([head(piece) for head, piece in pieces], dim=-1)
+
+    def units(self, codes: Tensor) -> Units:
+        """Those of each space."""
+        pieces = zip(self.heads, torch.split(codes, self.sizes, dim=-1), strict=True)
+        found = [head.units(piece) for head, piece in pieces if isinstance(head, Head)]
+        return Units(torch.cat([one.shift for one in found]), torch.cat([one.factor for one in found]))
 
 
 # For each space, its head by bounds and the order of its head by moments.
@@ -195,7 +211,11 @@ _HEADS: dict[type[Space], tuple[type[SphereHead] | type[BoxHead] | type[RealHead
 
 
 def make_head(space: Space, start: float = 1.0, *, logarithmic: bool = True, normalised: bool = False) -> Head:
-    """The head onto a space: a sphere, a box or the unbounded space; the last two by bounds or by moments."""
+    """The head onto a space: a sphere, a box or the unbounded space, or a product; by bounds or by moments."""
+    if isinstance(space, Product):
+        return ProductHead(
+            [make_head(part, start, logarithmic=logarithmic, normalised=normalised) for part in space.parts]
+        )
     if type(space) not in _HEADS:
         raise InputError(f"space must be a sphere, a box or unbounded to have a head, got {space}")
     head, order = _HEADS[type(space)]

@@ -14,6 +14,7 @@ from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
 from identica.encoders.heads import make_head
+from identica.encoders.units import Stretch
 from identica.encoders.whitening import Standardisation, Whitening
 from identica.spaces import Space
 
@@ -42,6 +43,7 @@ class EncoderSettings:
         logarithmic_scale: Learn the logarithm of that scale.
         normalise_codes: Keep the scale of codes in the head, by their moments instead of by bounds.
         network: `linear`, `mlp`, `conv` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
+        free_widths: Learn a width for each code, beside the scale of all of them.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
     """
 
@@ -53,6 +55,7 @@ class EncoderSettings:
     logarithmic_scale: bool
     normalise_codes: bool
     network: str = "auto"
+    free_widths: bool = False
     directions: int | None = None
 
 
@@ -83,7 +86,8 @@ def make_encoder(
     head = make_head(
         space, settings.scale_start, logarithmic=settings.logarithmic_scale, normalised=settings.normalise_codes
     )
-    encoder = Encoder(backbone, head, _front(settings, sample, space.dim))
+    stretch = Stretch(space.dim) if settings.free_widths else None
+    encoder = Encoder(backbone, head, _front(settings, sample, space.dim), stretch)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

@@ -5,8 +5,9 @@ latents, `Conditional(space, law)` draws the partner of each latent.
 """
 
 from identica.laws.base import Conditional, Law, Marginal, rounded
-from identica.laws.noise import AdditiveNoise, GeneralizedNormal, Laplace, Normal
+from identica.laws.noise import AdditiveNoise, GeneralizedNormal, Laplace, Normal, Width
 from identica.laws.parsing import parse_law
+from identica.laws.per_factor import PerFactor
 from identica.laws.product import ProductLaw
 from identica.laws.uniform import Uniform
 from identica.laws.vmf import VonMisesFisher
@@ -19,9 +20,11 @@ __all__ = [
     "Law",
     "Marginal",
     "Normal",
+    "PerFactor",
     "ProductLaw",
     "Uniform",
     "VonMisesFisher",
+    "Width",
     "parse_law",
     "rounded",
 ]

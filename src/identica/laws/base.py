@@ -33,7 +33,14 @@ class Law(ABC):
 def rounded(law: Law, digits: int) -> Law:
     """The same law with parameters of so many digits, for people to read."""
     assert is_dataclass(law) and not isinstance(law, type)  # noqa: PT018
-    return replace(law, **{one.name: float(f"{getattr(law, one.name):.{digits}g}") for one in fields(law)})
+
+    def short(value: float) -> float:
+        return float(f"{value:.{digits}g}")
+
+    values = {one.name: getattr(law, one.name) for one in fields(law)}
+    return replace(
+        law, **{name: tuple(map(short, one)) if isinstance(one, tuple) else short(one) for name, one in values.items()}
+    )
 
 
 @final

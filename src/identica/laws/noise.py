@@ -15,13 +15,17 @@ from identica._checks import InputError
 from identica.laws.base import Law
 from identica.spaces import Box, Real, Space
 
-__all__ = ["AdditiveNoise", "GeneralizedNormal", "Laplace", "Normal"]
+__all__ = ["AdditiveNoise", "GeneralizedNormal", "Laplace", "Normal", "Width", "written"]
+
+
+Width = float | tuple[float, ...]
+"""How wide the noise is: one number for all coordinates, or one for each."""
 
 
 class AdditiveNoise(Law):
-    """A law that adds independent noise of one shape and scale to every coordinate."""
+    """A law that adds independent noise of one shape to every coordinate; its scale may differ by coordinate."""
 
-    scale: float
+    scale: Width
 
     @abstractmethod
     def standard(self, shape: tuple[int, ...], like: Tensor, generator: Generator) -> Tensor:
@@ -36,21 +40,35 @@ class AdditiveNoise(Law):
         """Distribution function of the noise at scale 1, per coordinate."""
 
     def check(self, space: Space) -> None:
-        """Noise can be added on every space."""
+        """Noise can be added on every space; with a scale for each coordinate there must be as many."""
+        if isinstance(self.scale, tuple) and len(self.scale) != space.dim:
+            raise InputError(f"{self} must have a scale for each of the {space.dim} coordinates, got {len(self.scale)}")
 
     def sample(self, space: Space, mean: Tensor, generator: Generator) -> Tensor:
         """Draw one point around each row of `mean`, confined as the space says."""
-        return space.confine(mean, lambda shape: self.scale * self.standard(shape, mean, generator))
+        return space.confine(mean, lambda shape, columns: self.noise(shape, columns, mean, generator))
+
+    def noise(self, shape: tuple[int, ...], columns: Tensor | None, like: Tensor, generator: Generator) -> Tensor:
+        """Noise of a shape that ends in the coordinates, or of a flat one whose coordinates `columns` tells."""
+        scale: float | Tensor = self._scales(like) if isinstance(self.scale, tuple) else self.scale
+        if isinstance(scale, Tensor) and columns is not None:
+            scale = scale[columns]
+        return scale * self.standard(shape, like, generator)
+
+    def _scales(self, like: Tensor) -> Tensor:
+        """The scale, or one for each coordinate."""
+        return like.new_tensor(self.scale)
 
     def log_prob(self, space: Space, points: Tensor, mean: Tensor) -> Tensor:
         """Log density; on a box, that of the noise truncated to it."""
-        density = self.log_density((points - mean) / self.scale) - math.log(self.scale)
+        scale = self._scales(points)
+        density = self.log_density((points - mean) / scale) - scale.log()
         if isinstance(space, Real):
             return density.sum(dim=1)
         if isinstance(space, Box):
             low, high = space.bounds(points)
             inside = (points >= low) & (points <= high)
-            above, below = ((bound - mean) / self.scale for bound in (high, low))
+            above, below = ((bound - mean) / scale for bound in (high, low))
             mass = self.distribution(above) - self.distribution(below)
             return torch.where(inside, density - mass.log(), -math.inf).sum(dim=1)
         raise InputError(f"{self} has no closed-form density on {space}: use a box or the unbounded space")
@@ -61,16 +79,16 @@ class AdditiveNoise(Law):
 class Normal(AdditiveNoise):
     """p(x) ∝ exp(-x² / 2σ²) per coordinate: σ is the standard deviation."""
 
-    sigma: float
+    sigma: Width
 
     def __post_init__(self) -> None:
-        _checks.positive("sigma", self.sigma)
+        _checks.positive_each("sigma", self.sigma)
 
     def __str__(self) -> str:
-        return f"normal(sigma={self.sigma:g})"
+        return f"normal(sigma={written(self.sigma)})"
 
     @property
-    def scale(self) -> float:  # type: ignore[override]
+    def scale(self) -> Width:  # type: ignore[override]
         """The standard deviation."""
         return self.sigma
 
@@ -89,13 +107,13 @@ class Normal(AdditiveNoise):
 class Laplace(AdditiveNoise):
     """p(x) ∝ exp(-|x| / λ) per coordinate: λ is the scale."""
 
-    scale: float
+    scale: Width
 
     def __post_init__(self) -> None:
-        _checks.positive("scale", self.scale)
+        _checks.positive_each("scale", self.scale)
 
     def __str__(self) -> str:
-        return f"laplace(scale={self.scale:g})"
+        return f"laplace(scale={written(self.scale)})"
 
     def standard(self, shape: tuple[int, ...], like: Tensor, generator: Generator) -> Tensor:
         uniform = torch.rand(shape, generator=generator, device=like.device, dtype=like.dtype)
@@ -116,14 +134,14 @@ class GeneralizedNormal(AdditiveNoise):
     """p(x) ∝ exp(-(|x| / λ)^β) per coordinate. At β = 2 this is normal(σ = λ / √2), at β = 1 laplace(λ)."""
 
     beta: float
-    scale: float
+    scale: Width
 
     def __post_init__(self) -> None:
         _checks.positive("beta", self.beta)
-        _checks.positive("scale", self.scale)
+        _checks.positive_each("scale", self.scale)
 
     def __str__(self) -> str:
-        return f"gennorm(beta={self.beta:g}, scale={self.scale:g})"
+        return f"gennorm(beta={self.beta:g}, scale={written(self.scale)})"
 
     def standard(self, shape: tuple[int, ...], like: Tensor, generator: Generator) -> Tensor:
         # |x|^β follows a gamma law of shape 1/β.
@@ -138,3 +156,8 @@ class GeneralizedNormal(AdditiveNoise):
     def distribution(self, noise: Tensor) -> Tensor:
         shape = torch.full_like(noise, 1 / self.beta)
         return 0.5 + 0.5 * noise.sign() * torch.special.gammainc(shape, noise.abs().pow(self.beta))
+
+
+def written(width: Width) -> str:
+    """A width as a law prints it: a number, or a list of them."""
+    return f"[{', '.join(f'{value:g}' for value in width)}]" if isinstance(width, tuple) else f"{width:g}"

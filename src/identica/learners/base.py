@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from torch import Generator, Tensor, nn
 
-from identica.encoders import Scale
+from identica.encoders import Scale, Stretch
 from identica.models import Ambiguity
 from identica.recipes import Recipe
 from identica.sources import Source
@@ -15,8 +15,8 @@ from identica.spaces import Space
 
 __all__ = ["Learner", "LearnerSettings", "ParameterGroup", "Role"]
 
-Role = Literal["matrices", "vectors", "scales"]
-"""How parameters are trained: as matrices (or kernels), as vectors (biases and the like), or as sizes of codes."""
+Role = Literal["matrices", "vectors", "scales", "widths"]
+"""How parameters are trained: as matrices (or kernels), vectors (biases), or sizes of all codes or of single ones."""
 
 
 class ParameterGroup(NamedTuple):
@@ -43,14 +43,16 @@ class Learner(nn.Module, ABC):
 
     def groups(self) -> list[ParameterGroup]:
         """All learnable parameters by the way they are trained; a learner may group them otherwise."""
-        sizes = {id(value) for module in self.modules() if isinstance(module, Scale) for value in module.parameters()}
-        learnable = [value for value in self.parameters() if value.requires_grad]
-        free = [value for value in learnable if id(value) not in sizes]
-        return [
-            ParameterGroup("matrices", [value for value in free if value.ndim >= 2]),
-            ParameterGroup("vectors", [value for value in free if value.ndim < 2]),
-            ParameterGroup("scales", [value for value in learnable if id(value) in sizes]),
-        ]
+        roles: dict[int, Role] = {}
+        for module in self.modules():
+            if isinstance(module, Scale | Stretch):
+                role: Role = "scales" if isinstance(module, Scale) else "widths"
+                roles |= dict.fromkeys(map(id, module.parameters()), role)
+        found: dict[Role, list[nn.Parameter]] = {"matrices": [], "vectors": [], "scales": [], "widths": []}
+        for value in self.parameters():
+            if value.requires_grad:
+                found[roles.get(id(value), "matrices" if value.ndim >= 2 else "vectors")].append(value)
+        return [ParameterGroup(role, values) for role, values in found.items()]
 
     def calibrate(self, source: Source, seed: int) -> dict[str, Any]:
         """Measure, after training, what users read codes by; returned as plain data for records."""

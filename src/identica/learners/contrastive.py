@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, Literal, final, get_args
 
 import torch
 from torch import Generator, Tensor, nn
 
+from identica import _checks
+from identica._checks import InputError
 from identica._random import random_stream
-from identica.encoders import Encoder, Units, encode, make_encoder
-from identica.information import match_scale
-from identica.laws import Law
+from identica._words import with_article
+from identica.axes import second_order_axes
+from identica.encoders import Encoder, Stretch, Turn, Units, encode, make_encoder, unit_variance
+from identica.information import match_scales
+from identica.laws import Law, rounded
 from identica.learners.base import Learner, LearnerSettings
 from identica.models import Ambiguity, Model
 from identica.objectives import InfoNCE
 from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two
+from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
 from identica.sources import Source
 from identica.spaces import Space
 
-__all__ = ["Contrastive", "ContrastiveLearner"]
+__all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
+
+Axes = Literal["learnt", "second-order"]
+"""Where the axes of the codes come from."""
 
 _CALIBRATION_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 
@@ -28,16 +37,32 @@ _CALIBRATION_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 @final
 @dataclass(frozen=True)
 class Contrastive(LearnerSettings):
-    """An encoder that tells partners from strangers, by the similarity that fits the model."""
+    """An encoder that tells partners from strangers, by the similarity that fits the model.
+
+    Args:
+        model: What is assumed.
+        axes: `learnt`, or `second-order` to turn the codes, after training, to the one basis in which both their
+            covariance and that of partner differences are diagonal. For normal noise without bounds, which leaves a
+            rotation; justified if all factors have different widths.
+    """
 
     model: Model
+    axes: Axes = "learnt"
+
+    def __post_init__(self) -> None:
+        _checks.choice("axes", self.axes, get_args(Axes))
+        if self.axes == "second-order" and self.model.ambiguity != "affine map":
+            raise InputError(
+                "axes='second-order' is for a model that leaves an affine map open (unbounded, normal), "
+                f"got {self.model}, which leaves {with_article(self.model.ambiguity)}"
+            )
 
     def __str__(self) -> str:
-        return str(self.model)
+        return str(self.model) if self.axes == "learnt" else f"{self.model}, {self.axes} axes"
 
     @property
     def ambiguity(self) -> Ambiguity:
-        return self.model.ambiguity
+        return self.model.ambiguity if self.axes == "learnt" else "permutation"
 
     @property
     def code_space(self) -> Space:
@@ -52,7 +77,7 @@ class Contrastive(LearnerSettings):
         """The learner before training; `network` is one of the caller's own in the place of the recipe's."""
         assert recipe.contrastive is not None
         encoder = make_encoder(recipe.encoder, self.model.space, sample, generator, network)
-        return ContrastiveLearner(encoder, self.model, recipe.contrastive)
+        return ContrastiveLearner(encoder, self.model, recipe.contrastive, self.axes)
 
     def describe(self) -> str:
         return f"The encoder saw pairs of observations alone, and assumed: {self}."
@@ -70,13 +95,15 @@ class ContrastiveLearner(Learner):
         encoder: From observations to codes.
         model: What is assumed.
         settings: Which InfoNCE is minimised.
+        axes: Whether `calibrate` turns the codes.
     """
 
-    scale: Tensor
+    scales: Tensor
+    used: Tensor
 
-    def __init__(self, encoder: Encoder, model: Model, settings: ContrastiveSettings) -> None:
+    def __init__(self, encoder: Encoder, model: Model, settings: ContrastiveSettings, axes: Axes = "learnt") -> None:
         super().__init__()
-        self.encoder, self.model, self.settings = encoder, model, settings
+        self.encoder, self.model, self.settings, self.axes = encoder, model, settings, axes
         self.objective = InfoNCE(
             model.similarity,
             positive_in_denominator=settings.positive_in_denominator,
@@ -85,40 +112,73 @@ class ContrastiveLearner(Learner):
         )
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
         dim = model.space.dim
+        self.turn = nn.Identity() if axes == "learnt" else Turn(torch.eye(dim))
         self.units = Units(torch.zeros(dim), torch.ones(dim))
-        self.register_buffer("scale", torch.ones(()))
+        self.register_buffer("scales", torch.ones(dim))
+        self.register_buffer("used", torch.ones(dim, dtype=torch.bool))
         self.first_objective = replace(self.objective, similarity=PowerDistance(2.0)) if lowered else self.objective
 
     def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
         return source.pairs(count, generator)
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
-        anchors, positives = self.encoder(torch.cat(batch)).chunk(2)
+        codes = self.encoder.unstretched(torch.cat(batch))
+        penalty = self._pull(codes.detach())
+        anchors, positives = self.encoder.stretch(codes).chunk(2)
         if self.settings.backward:
             anchors, positives = positives, anchors
         first = progress < self.settings.quadratic_until
-        return (self.first_objective if first else self.objective)(anchors, positives)
+        return (self.first_objective if first else self.objective)(anchors, positives) + penalty
+
+    def _pull(self, codes: Tensor) -> Tensor | float:
+        """The penalty on free widths, of codes that are not stretched yet."""
+        stretch, similarity = self.encoder.stretch, self.model.similarity
+        if not isinstance(stretch, Stretch) or not isinstance(similarity, PowerDistance):
+            return 0.0
+        first, second = codes.chunk(2)
+        return self.settings.width_pull * stretch.pull(first, second, similarity.alpha)
 
     def codes(self, observations: Tensor) -> Tensor:
-        codes: Tensor = self.encoder(observations)
+        codes: Tensor = self.turn(self.encoder(observations))
         return codes
 
     @property
     def reader(self) -> nn.Sequential:
         """From observations to codes in the units that users read."""
-        return nn.Sequential(self.encoder, self.units)
+        return nn.Sequential(self.encoder, self.turn, self.units)
 
     def calibrate(self, source: Source, seed: int) -> dict[str, Any]:
         """Fix the units of the codes, and match the width of the conditional to pairs in these units."""
         generator = random_stream(seed, "calibration", str(self.units.shift.device))
+        if isinstance(self.turn, Turn):
+            halves = source.distinct_pairs(_CALIBRATION_SAMPLES, generator)
+            self.turn.matrix.copy_(second_order_axes(*(encode(self.encoder, half) for half in halves)))
         sample = source.bounded_sample(_CALIBRATION_SAMPLES, generator)
-        measured = self.encoder.head.units(encode(self.encoder, sample))
+        codes = encode(self.encoder, sample)
+        measured = self.encoder.units(codes) if self.axes == "learnt" else unit_variance(self.turn(codes.float()))
         self.units.load_state_dict(measured.state_dict())
+        similarity = self.model.similarity
         first, second = (encode(self.reader, half) for half in source.distinct_pairs(_CALIBRATION_PAIRS, generator))
-        self.scale.fill_(match_scale(self.model.similarity, first, second))
-        return {"conditional": str(self.law)}
+        start = 1 / self.units.factor.double().cpu()  # codes as the loss saw them
+        free = self.model.has_free_widths
+        scales = match_scales(similarity, first, second, start, free=free)
+        used = informative_codes(similarity, first, second, scales) if free else torch.ones(len(scales)) > 0
+        if not used.all():  # what spare codes carried falls to the others
+            ours, theirs = first[:, used], second[:, used]
+            scales = torch.zeros_like(start).masked_scatter(
+                used, match_scales(similarity, ours, theirs, start[used], free=True).double()
+            )
+        self.scales.copy_(scales)
+        self.used.copy_(used)
+        return {"conditional": str(rounded(self.law, 4)), "components_used": used.nonzero().flatten().tolist()}
 
     @property
     def law(self) -> Law:
         """The conditional that was fitted by `calibrate`, in units of the codes."""
-        return self.model.similarity.law(float(self.scale))
+        return fitted_law(self.model, self.scales)
+
+
+def fitted_law(model: Model, scales: Tensor) -> Law:
+    """The conditional that these scales of the codes stand for: a width for each code that is used, or one for all."""
+    values = tuple(scales[scales > 0].double().tolist())
+    return model.similarity.law(values if model.has_free_widths else math.exp(sum(map(math.log, values)) / len(values)))

@@ -23,6 +23,7 @@ __all__ = [
     "numbers",
     "pairs",
     "trajectories",
+    "widths",
 ]
 
 Array = NDArray[np.floating[Any]]
@@ -196,6 +197,24 @@ def bars(values: Sequence[float], chance: float | None) -> Figure:
         beside = {"xref": "paper", "x": 1, "xanchor": "left", "y": chance, "yanchor": "middle", "xshift": 6}
         layout["annotations"] = [{"text": "chance", "showarrow": False, "font": {"size": 11, "color": _MUTED}} | beside]
         layout["margin"] = layout["margin"] | {"r": 60}
+    return {"data": [trace], "layout": layout}
+
+
+def widths(values: Sequence[float], unused: Sequence[int], names: Sequence[str]) -> Figure:
+    """The width of each component on a logarithmic axis; components that tell nothing are pale."""
+    trace = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": list(names),
+        "y": numbers(values),
+        "marker": {
+            "color": _ACCENT,
+            "size": 11,
+            "opacity": [0.3 if index in unused else 1.0 for index in range(len(values))],
+        },
+        "hovertemplate": "%{x}<br>width %{y:.3g}<extra></extra>",
+    }
+    layout = _layout(_axis("", type="category", showgrid=False), _axis("width", type="log", dtick="D2"))
     return {"data": [trace], "layout": layout}
 
 

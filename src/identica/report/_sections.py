@@ -52,6 +52,7 @@ def make_sections(report: Report) -> list[Section]:
         _training(report),
         _factors(report, matched),
         _matrix(report, matched),
+        _widths(report),
         _pairs(report),
         _time(report),
         _pictures(report),
@@ -162,6 +163,21 @@ def _matrix(report: Report, matched: Score | None) -> Section | None:
     plot = _html.plot("correlations", "Correlation matrix of factors and components", height, "matrix")
     control = _html.choice(figures, ("Before assignment", "After"), 1)
     return Section("correlations", "Factors and components", note + _html.panel(plot), figures, control)
+
+
+def _widths(report: Report) -> Section | None:
+    if report.widths is None:
+        return None
+    count = len(report.widths)
+    unused = [] if report.used is None else sorted(set(range(count)) - set(report.used))
+    figures = {"widths": [_charts.widths(report.widths, unused, _charts.labels(report.names_of_components))]}
+    named = ", ".join(report.names_of_components[index] for index in unused)
+    note = _html.note(
+        "How far partners lie apart in each component, in units of its code: small where a component tells much.",
+        f"Pale: {named}. Leaving these out costs no bits, so the data have fewer factors." if unused else "",
+    )
+    plot = _html.plot("widths", "Width of the partners' scatter by component", 260)
+    return Section("widths", "Width of each component", note + _html.panel(plot), figures)
 
 
 def _pairs(report: Report) -> Section | None:

@@ -37,6 +37,8 @@ class Report:
         latent_names: A name for each factor.
         component_names: A name for each component.
         ambiguity: The map up to which factors can be recovered; decides which view of them comes first.
+        widths: How wide partners scatter in each component, in units of its code.
+        used: Numbers of the components that tell something about partners that the others do not; all if not given.
         curve: Steps of training: `step`, `loss`, and `mcc` and `r2` in percent if they were watched.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
@@ -56,6 +58,8 @@ class Report:
     latent_names: Sequence[str] | None = None
     component_names: Sequence[str] | None = None
     ambiguity: Ambiguity = "permutation"
+    widths: Sequence[float] | None = None
+    used: Sequence[int] | None = None
     curve: Sequence[Mapping[str, float]] = ()
     series: bool = False
     trials: NDArray[Any] | None = None
@@ -81,6 +85,8 @@ class Report:
             values = getattr(self, name)
             if values is not None and len(values) != len(self.codes):
                 raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")
+        if self.widths is not None and len(self.widths) != self.codes.shape[1]:
+            raise InputError(f"widths must be {self.codes.shape[1]}, one for each component, got {len(self.widths)}")
         self._check_names("component_names", self.component_names, self.codes)
         self._check_names("latent_names", self.latent_names, self.latents)
 

@@ -54,7 +54,6 @@ def report_of_fit(
     trials: Any = None,
     selection: Any = None,
     consistency: Any = None,
-    bits: float | None = None,
     seconds: float | None = None,
     *,
     series: bool | None = None,
@@ -70,7 +69,6 @@ def report_of_fit(
         trials: A label for each observation, if they are trials of a time series.
         selection: What `identica.select` found.
         consistency: What `identica.consistency` found.
-        bits: `score` on pairs that were held out; that of the fit itself if not given.
         seconds: What the fit took.
         series: Whether observations are in the order of time; by default if they have trials or a lag.
         title: The heading.
@@ -81,10 +79,9 @@ def report_of_fit(
         title=title,
         lead=_promise(model),
         codes=np.asarray(estimator.transform(X)),
-        summary=_summary_of_fit(model, bits, seconds),
+        summary=_summary_of_fit(model, seconds),
         component_names=component_names,
-        ambiguity=getattr(model, "ambiguity_", "permutation"),
-        curve=getattr(model, "loss_curve_", ()),
+        **_from_fit(model),
         series=_is_series(model, trials) if series is None else series,
         trials=None if trials is None else np.asarray(trials),
         images=np.asarray(X) if np.ndim(X) == 4 else None,
@@ -94,6 +91,16 @@ def report_of_fit(
         versions=versions(),
     )
     return _with_latents(made, latents)
+
+
+def _from_fit(model: Any) -> dict[str, Any]:
+    """What a fitted estimator knows of itself."""
+    return {
+        "ambiguity": getattr(model, "ambiguity_", "permutation"),
+        "widths": getattr(model, "widths_", None),
+        "used": getattr(model, "components_used_", None),
+        "curve": getattr(model, "loss_curve_", ()),
+    }
 
 
 def _is_series(model: Any, trials: Any) -> bool:
@@ -146,8 +153,8 @@ def _promise(model: Any) -> str:
     )
 
 
-def _summary_of_fit(model: Any, bits: float | None, seconds: float | None) -> list[tuple[str, str]]:
-    bits = getattr(model, "validation_score_", None) if bits is None else bits
+def _summary_of_fit(model: Any, seconds: float | None) -> list[tuple[str, str]]:
+    bits = getattr(model, "validation_score_", None)
     cards = [] if bits is None else [("bits a pair, held out", f"{bits:.2f}")]
     if hasattr(model, "n_components_"):
         cards.append(("components", str(model.n_components_)))

@@ -13,8 +13,8 @@ from identica._checks import InputError
 
 __all__ = ["Noise", "Space"]
 
-Noise = Callable[[tuple[int, ...]], Tensor]
-"""Draws independent noise of the asked shape."""
+Noise = Callable[[tuple[int, ...], Tensor | None], Tensor]
+"""Draws independent noise of that shape; for a flat shape, with the coordinate that each number belongs to."""
 
 
 class Space(ABC):

@@ -75,12 +75,13 @@ class Box(Space):
         self.check("mean", mean)
         low, high = (bound.expand_as(mean).reshape(-1) for bound in self.bounds(mean))
         centre = mean.reshape(-1)
-        points = centre + noise((centre.numel(),))
+        columns = torch.arange(self.dim, device=mean.device).repeat(len(mean))
+        points = centre + noise((centre.numel(),), columns)
         outside = ((points < low) | (points > high)).nonzero().squeeze(1)
         for _ in range(_MAX_REDRAWS):
             if outside.numel() == 0:
                 return points.view_as(mean)
-            drawn = centre[outside] + noise((outside.numel(),))
+            drawn = centre[outside] + noise((outside.numel(),), columns[outside])
             points[outside] = drawn
             outside = outside[(drawn < low[outside]) | (drawn > high[outside])]
         raise InputError(f"the noise is too wide for {self}: {outside.numel()} coordinates still leave it")

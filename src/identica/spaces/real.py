@@ -47,7 +47,7 @@ class Real(Space):
         return points
 
     def confine(self, mean: Tensor, noise: Noise) -> Tensor:
-        return mean + noise(tuple(mean.shape))
+        return mean + noise(tuple(mean.shape), None)
 
     def centre(self) -> Tensor:
         return torch.zeros(self.dim)

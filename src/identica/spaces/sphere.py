@@ -49,7 +49,7 @@ class Sphere(Space):
         return torch.nn.functional.normalize(points, dim=-1)
 
     def confine(self, mean: Tensor, noise: Noise) -> Tensor:
-        return self.project(mean + noise(tuple(mean.shape)))
+        return self.project(mean + noise(tuple(mean.shape), None))
 
     def centre(self) -> Tensor:
         pole = torch.zeros(self.dim)

@@ -39,7 +39,7 @@ def mass_to_move(marginal: Marginal) -> float:
         return 0.0
     if isinstance(space, Sphere) and isinstance(law, VonMisesFisher):
         return _on_sphere(law, space)
-    if isinstance(space, Box) and isinstance(law, AdditiveNoise):
+    if isinstance(space, Box) and isinstance(law, AdditiveNoise) and not isinstance(law.scale, tuple):
         return _in_box(law, space)
     raise InputError(f"marginal must be vmf on a sphere, or noise in a box, got {law} on {space}")
 
@@ -101,6 +101,7 @@ def _one_coordinate(law: AdditiveNoise, side: Box) -> tuple[Array, Array, Array]
     low, high = (float(bound) for bound in side.bounds(torch.zeros(1, dtype=torch.float64)))
     centre = (low + high) / 2
     coarse = np.linspace(low, high, _GRID // 2)
+    assert not isinstance(law.scale, tuple)
     fine = centre + law.scale * np.linspace(-_FAR, _FAR, _GRID // 2)
     edges = np.unique(np.concatenate([coarse, fine[(fine > low) & (fine < high)]]))
     middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)

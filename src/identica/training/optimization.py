@@ -22,13 +22,14 @@ def make_optimizers(learner: Learner, settings: TrainingSettings) -> list[Optimi
         "matrices": settings.learning_rate,
         "vectors": settings.bias_learning_rate,
         "scales": settings.scale_learning_rate,
+        "widths": settings.width_learning_rate,
     }
     by_muon = [group for group in groups if group.role == "matrices" and settings.optimizer == "muon"]
     by_adam: list[dict[str, Any]] = [
         {
             "params": group.parameters,
             "lr": rates[group.role],
-            "scheduled": group.role != "scales" or settings.schedule_scales,
+            "scheduled": group.role not in ("scales", "widths") or settings.schedule_scales,
         }
         for group in groups
         if group not in by_muon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +16,7 @@ from identica import _checks, _pairing
 from identica._checks import InputError
 from identica.estimator import ContrastiveICA
 from identica.information import bits_of_pairs
-from identica.models import Model
+from identica.models import Model, Widths
 from identica.sources import ArrayPairs
 from identica.spaces import NAMED_SPACES
 from identica.validation.refits import consistency
@@ -58,8 +58,7 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits, then refit those that lead and see if they agree.
 
-    Among those as good as the best the more restrictive space goes first (sphere, box, unbounded), then the one with
-    more bits. A box whose codes are not those of a bounded law is passed over.
+    Of equals the more restrictive space goes first (sphere, box, unbounded). A box whose codes no box bounds is last.
 
     Args:
         X: Observations.
@@ -76,17 +75,18 @@ def select(
     """
     _check_settings(refits, settings)
     lag = settings.pop("lag", None)
-    probe = ContrastiveICA(**settings)
-    observations = _pairing.observations(probe, X, reset=True)
-    models = _models(candidates, settings.get("n_components") or math.prod(observations.shape[1:]))
-    source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
+    observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
+    dim = settings.get("n_components") or math.prod(observations.shape[1:])
+    models = _models(candidates, dim, settings.pop("widths", "free"))
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    indices = _split(source, held_out, in_order=lag is not None, seed=seed)
-    contest = _Contest(source.observations.numpy(), *indices, settings, seed, n_jobs)
+    source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
+    split = _split(source, held_out, in_order=lag is not None, seed=seed)
+    contest = _Contest(source.observations.numpy(), *split, settings, seed, n_jobs)
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
-    return _ranked(models, first | again, ahead, contest)
+    found = _ranked(models, first | again, ahead, contest)
+    return replace(found, equal_widths_behind=_equal_widths_behind(found.best.model, first | again, contest))
 
 
 def _check_settings(refits: int, settings: dict[str, Any]) -> None:
@@ -137,6 +137,7 @@ class _Contest:
             **self.settings,
             space=model.space.name,
             conditional=model.conditional,
+            widths=model.widths,
             random_state=(self.seed + repeat) % 2**31,
         )
         if estimator.max_steps is None and estimator.max_seconds is None:
@@ -144,7 +145,7 @@ class _Contest:
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
-        bits = bits_of_pairs(model.similarity, codes[first], codes[second], estimator.scale_)
+        bits = bits_of_pairs(model.similarity, codes[first], codes[second], torch.from_numpy(estimator.scales_).float())
         return _Fit(estimator, bits.double().numpy(), codes.numpy())
 
 
@@ -156,9 +157,9 @@ class _Fit:
     codes: NDArray[np.float32]
 
 
-def _models(candidates: Sequence[tuple[str, str]], dim: int) -> list[Model]:
+def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> list[Model]:
     try:
-        models = [Model.named(space, conditional, dim) for space, conditional in candidates]
+        models = [Model.named(space, conditional, dim, widths) for space, conditional in candidates]
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -206,6 +207,19 @@ def _ranked(
         )
     found.sort(key=_preference)
     return Selection(tuple(found), math.log2(len(contest.tested)))
+
+
+def _equal_widths_behind(
+    model: Model, fits: dict[tuple[Model, int], _Fit], contest: _Contest
+) -> tuple[float, float] | None:
+    """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
+    if not model.has_free_widths:
+        return None
+    equal = replace(model, widths="equal")
+    free = [fit for (one, _), fit in fits.items() if one == model]
+    rivals = list(contest.fit([(equal, repeat) for repeat in range(len(free))]).values())
+    difference = np.mean([fit.bits for fit in free], axis=0) - np.mean([fit.bits for fit in rivals], axis=0)
+    return float(difference.mean()), _standard_error(difference, free, rivals)
 
 
 def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from identica.estimator import ContrastiveICA
-from identica.models import Model
+from identica.models import Model, Widths
 from identica.validation.refits import Consistency
 
 __all__ = ["Candidate", "Selection"]
@@ -44,15 +44,29 @@ class Selection:
     Args:
         candidates: The preferred one first.
         most_bits: The most that could be measured: log₂ of the number of held-out pairs.
+        equal_widths_behind: How many bits the best assumption loses with one width for all components, with its
+            standard error; None if it has one width anyway.
     """
 
     candidates: tuple[Candidate, ...]
     most_bits: float
+    equal_widths_behind: tuple[float, float] | None = None
 
     @property
     def best(self) -> Candidate:
         """The assumption to go with."""
         return self.candidates[0]
+
+    @property
+    def widths(self) -> Widths:
+        """What the pairs support: `equal` widths unless these are clearly behind."""
+        behind = self.equal_widths_behind
+        return "equal" if behind is None or behind[0] <= 2 * behind[1] else "free"
+
+    @property
+    def components_used(self) -> int:
+        """How many components of the best assumption tell something about partners that the others do not."""
+        return len(self.best.estimator.components_used_)
 
     @property
     def verdict(self) -> str:
@@ -65,6 +79,10 @@ class Selection:
         worse = [other for other in others if not other.tied and other.objection is None]
         if worse:
             text.append(f"Next comes {worse[0].model}, {worse[0].behind[0] - best.behind[0]:.2f} bits behind.")
+        text.append(self._about_widths())
+        used, fitted = self.components_used, best.estimator.n_components_
+        if used < fitted:
+            text.append(f"Only {used} of {fitted} components tell anything of partners: try {used} components.")
         if best.objection is not None:
             text.append(f"But {best.objection}.")
         if best.bits > self.most_bits - 1:
@@ -74,13 +92,26 @@ class Selection:
             )
         if best.consistency is not None:
             text.append(best.consistency.verdict)
-        return " ".join(text)
+        return " ".join(filter(None, text))
+
+    def _about_widths(self) -> str:
+        if self.equal_widths_behind is None:
+            return ""
+        behind = f"{self.equal_widths_behind[0]:.3f} ± {self.equal_widths_behind[1]:.3f} bits behind"
+        if self.widths == "equal":
+            return f"One width for all components fits as well ({behind})."
+        return f"Components have different widths: with one for all the fit is {behind}."
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
             "best": {"space": self.best.model.space.name, "conditional": self.best.model.conditional},
             "most_bits": round(self.most_bits, 3),
+            "widths": self.widths,
+            "equal_widths_behind": None
+            if self.equal_widths_behind is None
+            else [round(value, 4) for value in self.equal_widths_behind],
+            "components_used": self.components_used,
             "candidates": [
                 {
                     "space": candidate.model.space.name,

@@ -1,0 +1,49 @@
+"""The basis that second-order statistics of pairs single out, where a model leaves a rotation open."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor
+
+from identica._checks import InputError
+
+__all__ = ["second_order_axes"]
+
+
+def second_order_axes(first: Tensor, second: Tensor) -> Tensor:
+    """The matrix W for which both covariances, of codes times W and of their partner differences, are diagonal.
+
+    As in AMUSE and SOBI: independent factors have diagonal covariances at every lag, and if all ratios λ of the two
+    variances differ, no other basis has. W solves D w = λ C w. Where two λ are equal within their error, the axes
+    between them are arbitrary; that is said by a warning.
+
+    Args:
+        first: Codes z, [pairs, d].
+        second: Codes z~ of their partners, [pairs, d].
+
+    Example:
+        >>> z = torch.randn(5000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        >>> noise = torch.randn(5000, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        >>> turn = torch.tensor([[0.6, -0.8], [0.8, 0.6]], dtype=torch.float64)
+        >>> found = turn @ second_order_axes(z @ turn, (z + torch.tensor([0.1, 0.4]) * noise) @ turn)
+        >>> bool((found.abs().sort(dim=0).values[0] < 0.05).all())
+        True
+    """
+    if first.ndim != 2 or first.shape != second.shape or len(first) <= first.shape[1]:
+        raise InputError(f"codes must be [pairs, d] with more pairs than d, got {list(first.shape)}")
+    from scipy.linalg import eigh
+
+    pooled = torch.cat([first, second]).double()
+    spread = torch.cov(pooled.T).reshape(first.shape[1], -1).numpy()
+    differences = torch.cov((second - first).double().T).reshape(first.shape[1], -1).numpy()
+    ratios, axes = eigh(differences, spread)
+    # The logarithm of a variance has an error of √(2 / n).
+    gaps = torch.from_numpy(ratios).clamp_min(1e-300).log().diff()
+    if len(gaps) and float(gaps.min()) < 4 * (2 / len(first)) ** 0.5:
+        warnings.warn(
+            "two components differ by the same width within its error: second-order axes between them are arbitrary",
+            stacklevel=3,
+        )
+    return torch.from_numpy(axes)

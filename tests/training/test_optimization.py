@@ -47,7 +47,8 @@ def test_frozen_parameters_are_in_no_group(learner: SupervisedLearner) -> None:
 
 
 def test_every_parameter_is_in_one_group(learner: SupervisedLearner, monkeypatch: pytest.MonkeyPatch) -> None:
-    matrices, vectors, _ = learner.groups()
+    groups = {group.role: group for group in learner.groups()}
+    matrices, vectors = groups["matrices"], groups["vectors"]
     monkeypatch.setattr(learner, "groups", lambda: [matrices, vectors])
     with pytest.raises(InputError, match=r"of SupervisedLearner, but encoder\.head\.scale\.raw is in none"):
         check_groups(learner)

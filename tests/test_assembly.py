@@ -67,9 +67,9 @@ class StoredPairs(LabelledSource):
 @pytest.mark.parametrize(("space", "conditional"), [("box", "laplace"), ("sphere", "vmf"), ("unbounded", "normal")])
 def test_the_estimator_and_the_runner_give_the_same_weights(runs: Path, space: str, conditional: str) -> None:
     _, first, second = arrays()
-    estimator = ContrastiveICA(3, space=space, conditional=conditional, max_steps=30, random_state=4)
+    estimator = ContrastiveICA(3, space=space, conditional=conditional, widths="free", max_steps=30, random_state=4)
     estimator.fit(first, second)
-    learner = Contrastive(Model.named(space, conditional, 3))
+    learner = Contrastive(Model.named(space, conditional, 3, "free"))
     recipe = learner.recipe("fast").with_steps(30)
     recipe = replace(recipe, training=replace(recipe.training, batch_size=400))
     run = Run(Stored(), learner, recipe, 4)
@@ -79,8 +79,8 @@ def test_the_estimator_and_the_runner_give_the_same_weights(runs: Path, space: s
     assert fitted.keys() == {name.removeprefix("encoder.") for name in stored if name.startswith("encoder.")}
     for name, value in fitted.items():
         assert torch.equal(value, stored[f"encoder.{name}"]), name
-    assert torch.equal(estimator.encoder_[1].factor, stored["units.factor"])
-    assert float(stored["scale"]) == estimator.scale_
+    assert torch.equal(estimator.encoder_[2].factor, stored["units.factor"])
+    assert (stored["scales"].double().numpy() == estimator.scales_).all()
     assert record["fitted"]["conditional"].partition("(")[0] == conditional
 
 

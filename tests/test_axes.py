@@ -55,7 +55,14 @@ def test_the_estimator_turns_its_components() -> None:
     latents, first, second = turned_pairs([0.1, 0.9], 3000)
     made = [
         ContrastiveICA(
-            2, space="unbounded", conditional="normal", axes=axes, encoder="linear", max_steps=150, random_state=0
+            2,
+            space="unbounded",
+            conditional="normal",
+            axes=axes,
+            widths="free",
+            encoder="linear",
+            max_steps=150,
+            random_state=0,
         ).fit(first.numpy(), second.numpy())
         for axes in ("learnt", "second-order")
     ]

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Generator, nn
 
-from identica.information import bits_of_pairs, match_scale
+from identica.information import bits_of_pairs, match_scales
 from identica.objectives import InfoNCE
 from identica.similarities import DotProduct, PowerDistance, Similarity
 
@@ -36,4 +36,5 @@ def test_more_candidates_than_fit_at_once_are_grouped(generator: Generator) -> N
 
 def test_the_width_of_the_noise_is_found(generator: Generator) -> None:
     first, second = noisy(4000, 0.2, generator)
-    assert match_scale(PowerDistance(2.0), first, second) == pytest.approx(1 / (0.2 * math.sqrt(2)), rel=0.05)
+    found = match_scales(PowerDistance(2.0), first, second, torch.ones(2), free=False)
+    assert found.tolist() == pytest.approx([1 / (0.2 * math.sqrt(2))] * 2, rel=0.05)

@@ -77,7 +77,7 @@ def select(
     lag = settings.pop("lag", None)
     observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
     dim = settings.get("n_components") or math.prod(observations.shape[1:])
-    models = _models(candidates, dim, settings.pop("widths", "free"))
+    models = _models(candidates, dim, settings.pop("widths", "equal"))
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
     split = _split(source, held_out, in_order=lag is not None, seed=seed)

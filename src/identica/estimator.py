@@ -48,8 +48,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
             `gennorm(beta=3)`, any exponent. Its width is learnt.
-        widths: How wide partners scatter: `equal`, one width for all components, as in the paper's tables, or `free`, one
-            for each. A von Mises–Fisher law has one concentration either way.
+        widths: `equal` fits one width of the conditional to all components, as in the paper's tables, `free` one to each.
         axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: turn components to
             the one basis in which their covariance and that of partner differences are diagonal. Justified if the
             widths of all factors differ.

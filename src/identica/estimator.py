@@ -48,10 +48,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
             `gennorm(beta=3)`, any exponent. Its width is learnt.
-        widths: `equal` fits one width of the conditional to all components, as in the paper's tables, `free` one to each.
-        axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: turn components to
-            the one basis in which their covariance and that of partner differences are diagonal. Justified if the
-            widths of all factors differ.
+        widths: `equal` fits one width of the conditional to all components, as the paper does, `free` one to each.
+        axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: the basis in which
+            the covariances of components and of partner differences are diagonal. Justified if all widths differ.
         encoder: `mlp` or `linear` for arrays of features, `conv` or `resnet` for images [samples, channels, height,
             width], or any `torch.nn.Module` with `n_components` outputs.
         pca_components: Keep so many directions of the features, those of most variance; all of them if not given. For

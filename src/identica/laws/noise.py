@@ -15,7 +15,7 @@ from identica._checks import InputError
 from identica.laws.base import Law
 from identica.spaces import Box, Real, Space
 
-__all__ = ["AdditiveNoise", "GeneralizedNormal", "Laplace", "Normal", "Width", "written"]
+__all__ = ["AdditiveNoise", "GeneralizedNormal", "Laplace", "Normal", "Width"]
 
 
 Width = float | tuple[float, ...]
@@ -85,7 +85,7 @@ class Normal(AdditiveNoise):
         _checks.positive_each("sigma", self.sigma)
 
     def __str__(self) -> str:
-        return f"normal(sigma={written(self.sigma)})"
+        return f"normal(sigma={_written(self.sigma)})"
 
     @property
     def scale(self) -> Width:  # type: ignore[override]
@@ -113,7 +113,7 @@ class Laplace(AdditiveNoise):
         _checks.positive_each("scale", self.scale)
 
     def __str__(self) -> str:
-        return f"laplace(scale={written(self.scale)})"
+        return f"laplace(scale={_written(self.scale)})"
 
     def standard(self, shape: tuple[int, ...], like: Tensor, generator: Generator) -> Tensor:
         uniform = torch.rand(shape, generator=generator, device=like.device, dtype=like.dtype)
@@ -141,7 +141,7 @@ class GeneralizedNormal(AdditiveNoise):
         _checks.positive_each("scale", self.scale)
 
     def __str__(self) -> str:
-        return f"gennorm(beta={self.beta:g}, scale={written(self.scale)})"
+        return f"gennorm(beta={self.beta:g}, scale={_written(self.scale)})"
 
     def standard(self, shape: tuple[int, ...], like: Tensor, generator: Generator) -> Tensor:
         # |x|^β follows a gamma law of shape 1/β.
@@ -158,6 +158,6 @@ class GeneralizedNormal(AdditiveNoise):
         return 0.5 + 0.5 * noise.sign() * torch.special.gammainc(shape, noise.abs().pow(self.beta))
 
 
-def written(width: Width) -> str:
+def _written(width: Width) -> str:
     """A width as a law prints it: a number, or a list of them."""
     return f"[{', '.join(f'{value:g}' for value in width)}]" if isinstance(width, tuple) else f"{width:g}"

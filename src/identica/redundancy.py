@@ -31,6 +31,8 @@ def informative_codes(similarity: Similarity, first: Tensor, second: Tensor, sca
         scales: Factors that match φ to the conditional, [d].
     """
     used = torch.tensor([_tells_something(similarity, first[:, [k]], second[:, [k]]) for k in range(first.shape[1])])
+    if not used.any():
+        return ~used  # nothing can be told of any, so none is worse than another
     while int(used.sum()) > 1:
         kept = used.nonzero().flatten().tolist()
         explained = _explained_by_the_others(first[:_SAMPLES, kept].numpy())

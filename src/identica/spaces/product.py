@@ -60,11 +60,25 @@ class Product(Space):
         return torch.cat([part.project(piece) for part, piece in pieces], dim=-1)
 
     def confine(self, mean: Tensor, noise: Noise) -> Tensor:
-        pieces = zip(self.parts, self.split(mean), strict=True)
-        return torch.cat([part.confine(piece, noise) for part, piece in pieces], dim=-1)
+        confined, first = [], 0
+        for part, piece in zip(self.parts, self.split(mean), strict=True):
+            confined.append(part.confine(piece, _of_coordinates_from(first, noise, mean.device)))
+            first += part.dim
+        return torch.cat(confined, dim=-1)
 
     def centre(self) -> Tensor:
         return torch.cat([part.centre() for part in self.parts])
 
     def uniform(self, count: int, generator: Generator) -> Tensor:
         return torch.cat([part.uniform(count, generator) for part in self.parts], dim=-1)
+
+
+def _of_coordinates_from(first: int, noise: Noise, device: torch.device) -> Noise:
+    """Noise for a part whose coordinates start there in the whole."""
+
+    def shifted(shape: tuple[int, ...], columns: Tensor | None) -> Tensor:
+        return noise(
+            shape, first + (torch.arange(shape[-1], device=device).expand(shape) if columns is None else columns)
+        )
+
+    return shifted

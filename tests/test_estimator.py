@@ -280,12 +280,12 @@ def test_other_random_states_draw_a_seed(pairs: tuple[Array, Array, Array]) -> N
 
 
 def test_the_encoder_gives_codes_in_units_of_the_box(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
-    encoder, units = fitted.encoder_
+    encoder, turn, units = fitted.encoder_
     assert isinstance(encoder, Encoder)
     assert isinstance(units, Units)
     values = torch.from_numpy(pairs[1][:50])
     with torch.no_grad():
-        read = units(encoder(values)).numpy()
+        read = units(turn(encoder(values))).numpy()
     assert np.allclose(read, fitted.transform(pairs[1][:50]), atol=1e-4)
 
 

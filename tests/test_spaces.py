@@ -29,7 +29,7 @@ class TestContract:
 
     def test_confined_noise_stays_inside(self, space: Space, generator: torch.Generator) -> None:
         mean = space.project(torch.randn(200, space.dim, generator=generator))
-        moved = space.confine(mean, lambda shape: 0.5 * torch.randn(shape, generator=generator))
+        moved = space.confine(mean, lambda shape, _: 0.5 * torch.randn(shape, generator=generator))
         assert moved.shape == mean.shape
         assert space.violation(moved) is None
         assert not torch.equal(moved, mean)
@@ -73,7 +73,7 @@ def test_box_confinement_holds_for_any_bounds(low: float, width: float, scale: f
     generator = torch.Generator().manual_seed(seed)
     box = Box(n, low, low + width)
     mean = box.uniform(20, generator)
-    moved = box.confine(box.project(mean), lambda shape: scale * torch.randn(shape, generator=generator))
+    moved = box.confine(box.project(mean), lambda shape, _: scale * torch.randn(shape, generator=generator))
     assert box.violation(moved) is None
 
 

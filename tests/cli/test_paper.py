@@ -72,7 +72,7 @@ def test_own_experiments_run(identica) -> None:  # type: ignore[no-untyped-def]
     done = identica(
         "run", "--dim", "3", "--observed", "6", "--conditional", "gennorm(beta=4, scale=0.1)",
         "--model-conditional", "gennorm(beta=4)", "--steps", "2", "--json",
-        "--mixing", "layers(layers=2, activation=wave, bias=0.3)", "--shuffle-pairs", "--widths", "16,8",
+        "--mixing", "layers(layers=2, activation=wave, bias=0.3)", "--shuffle-pairs", "--hidden", "16,8",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
@@ -115,7 +115,8 @@ BAD = [
     ((*OWN, "--conditional", "laplace(scale=1)", "--observed", "4"), "observed must be at least the 10 latents, got 4"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--mixing", "mlp()"), "cannot read the mixing 'mlp()'"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--mixing", "layers(layers=0)"), "layers must be a whole number"),
-    ((*OWN, "--conditional", "laplace(scale=1)", "--widths", "wide"), "--widths must be whole numbers such as 128,128"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--hidden", "wide"), "--hidden must be whole numbers such as 128,128"),
+    ((*OWN, "--conditional", "laplace(scale=1)", "--widths", "wide"), "unknown widths 'wide': allowed: free, equal"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--metric", "mcc"), "No such option: --metric"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--dim", "0"), "dim must be a whole number of at least 1, got 0"),
     (("table", "nowhere"), "DIR must be the folder of a run store, got 'nowhere'"),

@@ -7,7 +7,7 @@ import torch
 
 from identica._checks import InputError
 from identica.encoders import BoxHead, Head, NormalisedHead, RealHead, SphereHead, make_head
-from identica.spaces import Box, Product, Real, Sphere
+from identica.spaces import Box, Real, Sphere
 
 
 def test_heads_map_onto_their_spaces_with_a_learnable_scale(generator: torch.Generator) -> None:
@@ -87,7 +87,13 @@ def test_a_linear_scale_is_the_parameter_itself() -> None:
 
 
 def test_bad_heads_are_refused() -> None:
-    with pytest.raises(InputError, match="space must be a sphere, a box or unbounded to have a head"):
-        make_head(Product((Box(1), Sphere(2))))
+    class Torus:
+        dim = 2
+
+        def __str__(self) -> str:
+            return "a torus"
+
+    with pytest.raises(InputError, match="space must be a sphere, a box or unbounded to have a head, got a torus"):
+        make_head(Torus())  # type: ignore[arg-type]
     with pytest.raises(InputError, match="start must be a finite number above 0, got -1"):
         BoxHead(3, -1.0)

@@ -112,6 +112,16 @@ def test_spare_codes_are_found() -> None:
     assert alone.tolist() == [True, True]
 
 
+@pytest.mark.parametrize(("space", "conditional"), [("box", "laplace"), ("unbounded", "normal"), ("sphere", "normal")])
+def test_few_pairs_of_pure_noise_can_be_fitted(space: str, conditional: str) -> None:
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    made = ContrastiveICA(3, space=space, conditional=conditional, widths="free", lag=1, max_steps=5, random_state=0)
+    fitted = made.fit(x)
+    assert len(fitted.components_used_) >= 1
+    assert np.isfinite(fitted.widths_[fitted.components_used_]).all()
+    assert np.isfinite(fitted.score(x))
+
+
 def test_different_widths_are_recovered() -> None:
     latents, partners = boxed_pairs([0.03, 0.08, 0.2], 20_000)
     x, x_pos = mixed(latents, partners)

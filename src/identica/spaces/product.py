@@ -77,8 +77,8 @@ def _of_coordinates_from(first: int, noise: Noise, device: torch.device) -> Nois
     """Noise for a part whose coordinates start there in the whole."""
 
     def shifted(shape: tuple[int, ...], columns: Tensor | None) -> Tensor:
-        return noise(
-            shape, first + (torch.arange(shape[-1], device=device).expand(shape) if columns is None else columns)
-        )
+        if columns is None:
+            columns = torch.arange(shape[-1], device=device).expand(shape)
+        return noise(shape, first + columns)
 
     return shifted

@@ -405,3 +405,13 @@ def test_images_are_kept_for_traversals() -> None:
     report = report_of_fit(model, x)
     assert report.images is not None
     assert report.images.shape == x.shape
+
+
+def test_widths_are_drawn_and_spare_components_named(tmp_path: Path) -> None:
+    codes = np.random.default_rng(0).uniform(size=(50, 3))
+    reader, content = read(small(widths=[0.1, np.inf, 0.3], used=[0, 2]), tmp_path)
+    assert "widths" in reader.ids
+    assert '"y":[0.1,null,0.3]' in content
+    assert "Spare, and not drawn: component 2." in content
+    with pytest.raises(InputError, match="widths must be 3, one for each component, got 1"):
+        Report(title="widths", codes=codes, widths=[0.1])

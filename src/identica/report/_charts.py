@@ -200,18 +200,14 @@ def bars(values: Sequence[float], chance: float | None) -> Figure:
     return {"data": [trace], "layout": layout}
 
 
-def widths(values: Sequence[float], unused: Sequence[int], names: Sequence[str]) -> Figure:
-    """The width of each component on a logarithmic axis; components that tell nothing are pale."""
+def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
+    """The width of each component on a logarithmic axis; infinite ones are left out."""
     trace = {
         "type": "scatter",
         "mode": "markers",
         "x": list(names),
         "y": numbers(values),
-        "marker": {
-            "color": _ACCENT,
-            "size": 11,
-            "opacity": [0.3 if index in unused else 1.0 for index in range(len(values))],
-        },
+        "marker": {"color": _ACCENT, "size": 11},
         "hovertemplate": "%{x}<br>width %{y:.3g}<extra></extra>",
     }
     layout = _layout(_axis("", type="category", showgrid=False), _axis("width", type="log", dtick="D2"))

@@ -170,11 +170,11 @@ def _widths(report: Report) -> Section | None:
         return None
     count = len(report.widths)
     unused = [] if report.used is None else sorted(set(range(count)) - set(report.used))
-    figures = {"widths": [_charts.widths(report.widths, unused, _charts.labels(report.names_of_components))]}
+    figures = {"widths": [_charts.widths(report.widths, _charts.labels(report.names_of_components))]}
     named = ", ".join(report.names_of_components[index] for index in unused)
     note = _html.note(
         "How far partners lie apart in each component, in units of its code: small where a component tells much.",
-        f"Pale: {named}. Leaving these out costs no bits, so the data have fewer factors." if unused else "",
+        f"Spare, and not drawn: {named}. The other components tell all that these do." if unused else "",
     )
     plot = _html.plot("widths", "Width of the partners' scatter by component", 260)
     return Section("widths", "Width of each component", note + _html.panel(plot), figures)

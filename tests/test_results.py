@@ -90,15 +90,15 @@ def test_off_the_grid_the_recipe_holds_too() -> None:
     for record in found:
         source = record["settings"]["source"]
         if source.get("shuffled"):
-            assert score(record, "mcc") < 60  # shuffled pairs tell nothing of the factors
+            assert score(record, "mcc") < 10  # shuffled pairs tell nothing of the factors
             continue
         same = [
             score(baseline, "mcc")
             for baseline in baselines
             if all(baseline[key] == record[key] for key in ("baseline", "seed", "protocol"))
         ]
-        deep = source.get("mixing", {}).get("layers", 3) > 3  # known to be too much for small encoders
-        assert score(record, "mcc") > (60 if deep else min(97.0, mean(same) - 1.5))
+        deep = source.get("mixing", {}).get("layers", 3) > 3  # too much for small encoders, with labels or without
+        assert score(record, "mcc") > (90 if deep else min(97.0, mean(same) - 1))
 
 
 def test_r2_collapses_to_the_right_of_the_dashed_line_if_asked_forwards() -> None:

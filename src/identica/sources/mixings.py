@@ -86,7 +86,7 @@ class Mixing(nn.Module):
         return values
 
     def inverse(self, observations: Tensor) -> Tensor:
-        """Latents of `observations`; exact on the image of the mixing."""
+        """Latents of `observations`, up to rounding; exists on the image of the mixing alone."""
         values = observations
         layers = list(zip(self.weights, self.biases, strict=True))
         for weight, bias in reversed(layers[1:]):

@@ -80,7 +80,6 @@ class ContrastiveSettings:
         in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
         backward: Swap the halves of each pair.
         quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
-        equal_until: Part of the steps during which free widths are measured, but codes still have one width.
         width_pull: Weight of the penalty that holds free widths near what the distances of partners say.
     """
 
@@ -89,7 +88,6 @@ class ContrastiveSettings:
     in_batch: InBatch
     backward: bool
     quadratic_until: float
-    equal_until: float = 0.0
     width_pull: float = 0.0
 
 
@@ -154,7 +152,8 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
     training = _fast_training(steps, model.space, scale_learning_rate=2e-3 if above_two else None)
     if model.has_free_widths:
         training = replace(training, width_learning_rate=1e-2)
-        loss = replace(loss, width_pull=0.1, equal_until=0.3)
+        # A box that grows slowly would rather lose a code than not lengthen the others; elsewhere a light hand is enough.
+        loss = replace(loss, width_pull=0.1 if isinstance(model.space, Box) else 0.005)
     start = _first_scale(model.similarity, model.space.dim)
     encoder = _fast_encoder(model.space.dim, start, normalise_codes=True)
     return Recipe("fast", training, replace(encoder, free_widths=model.has_free_widths), loss)

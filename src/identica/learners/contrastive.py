@@ -124,9 +124,7 @@ class ContrastiveLearner(Learner):
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         codes = self.encoder.unstretched(torch.cat(batch))
         penalty = self._pull(codes.detach())
-        if progress >= self.settings.equal_until:
-            codes = self.encoder.stretch(codes)
-        anchors, positives = codes.chunk(2)
+        anchors, positives = self.encoder.stretch(codes).chunk(2)
         if self.settings.backward:
             anchors, positives = positives, anchors
         first = progress < self.settings.quadratic_until

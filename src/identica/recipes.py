@@ -152,7 +152,7 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
     training = _fast_training(steps, model.space, scale_learning_rate=2e-3 if above_two else None)
     if model.has_free_widths:
         training = replace(training, width_learning_rate=1e-2)
-        # A box that grows slowly would rather lose a code than not lengthen the others; elsewhere a light hand is enough.
+        # The scale of a box grows slowly, so that shrinking one code to lengthen the others pays: hold widths firmly.
         loss = replace(loss, width_pull=0.1 if isinstance(model.space, Box) else 0.005)
     start = _first_scale(model.similarity, model.space.dim)
     encoder = _fast_encoder(model.space.dim, start, normalise_codes=True)

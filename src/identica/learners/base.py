@@ -64,7 +64,6 @@ class LearnerSettings(ABC):
 
     Attributes:
         kind: `unsupervised` or `supervised`.
-        space: Of the codes.
     """
 
     kind: ClassVar[Literal["unsupervised", "supervised"]] = "unsupervised"

@@ -103,7 +103,12 @@ def cases() -> list[Case]:
             make = drawn(Box(3), Laplace(0.08))
             settings = {"n_components": codes, "space": space}
             found.append(Case(f"three factors in 12 channels, {codes} codes, {space}", make, settings, observed=12))
-    wide = spread(0.04, 1.0, 10)
+    # exp(-Σ Λ_k (u_k - v_k)²), with Λ from 2 to 50
+    ten = drawn(Sphere(10), Normal(tuple(1 / (2 * value) ** 0.5 for value in spread(2, 50, 10))), count=4 * PAIRS)
+    settings = {"n_components": 10, "space": "sphere", "conditional": "normal"}
+    for axes in ("learnt", "second-order"):
+        found.append(Case(f"ten factors on a sphere, Λ over 25 ×, {axes} axes", ten, settings | {"axes": axes}))
+    wide = spread(0.1, 2.5, 10)
     ten = drawn(Real(10), Laplace(wide), Normal(1.0), 2 * PAIRS)
     found.append(Case("ten factors, widths over 25 ×", ten, {"n_components": 10, "space": "unbounded"}, wide))
     mixed = PerFactor((Laplace(0.05), Laplace(0.2), Normal(0.05), Normal(0.2), Laplace(0.1)))

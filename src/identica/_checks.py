@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -21,6 +23,7 @@ __all__ = [
     "positive_each",
     "seed",
     "suggestion",
+    "whole",
 ]
 
 
@@ -73,6 +76,11 @@ def at_least(name: str, value: int, least: int) -> int:
     if at_least_one(name, value) < least:
         raise InputError(f"{name} must be at least {least}, got {value}")
     return value
+
+
+def whole(value: Any) -> Any:
+    """A whole number of numpy's as one of Python's; anything else as it is."""
+    return int(value) if isinstance(value, np.integer) else value
 
 
 def choice(name: str, value: str, allowed: Iterable[str]) -> str:

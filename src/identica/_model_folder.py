@@ -14,7 +14,20 @@ from torch import Generator, nn
 
 from identica._checks import InputError
 from identica._machine import versions
-from identica.encoders import MLP, Encoder, Standardisation, Stretch, Turn, Units, Whitening, make_backbone, make_head
+from identica.encoders import (
+    MLP,
+    ConvNet,
+    Encoder,
+    ResNet18,
+    Standardisation,
+    Stretch,
+    Turn,
+    Units,
+    Whitening,
+    make_backbone,
+    make_head,
+    scaling_like,
+)
 from identica.models import Model
 
 if TYPE_CHECKING:
@@ -22,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_place", "load", "save"]
 
-_FORMAT = 2
+_FORMAT = 3
 _SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
 _OWN = "a module of the user's own"
 _FITTED = (
@@ -35,6 +48,9 @@ _FITTED = (
     "n_pairs_",
     "n_held_out_pairs_",
     "validation_score_",
+    "fitted_bits_",
+    "chosen_",
+    "search_",
     "loss_curve_",
 )
 
@@ -113,12 +129,21 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
         "conditional": estimator.conditional_,
         "identified_up_to": estimator.ambiguity_,
         "network": {
+            "kind": _kind(backbone),
             "front": type(encoder.whitening).__name__,
             "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
             "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
         },
         "versions": versions(),
     }
+
+
+def _kind(backbone: Any) -> str:
+    """The name of the network, as `make_backbone` knows it."""
+    if isinstance(backbone, MLP):
+        return "mlp" if backbone.widths else "linear"
+    kinds: dict[type[nn.Module], str] = {ConvNet: "conv", ResNet18: "resnet"}
+    return kinds.get(type(backbone), "own")
 
 
 def _plain(value: Any) -> Any:
@@ -140,6 +165,8 @@ def _read(path: Path) -> dict[str, Any]:
 def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module | None) -> nn.Sequential:
     """The network with weights yet to be read."""
     shape, dim = estimator.observation_shape_, estimator.n_components_
+    if len(shape) == 1:
+        shape = (shape[0] * int(estimator.chosen_["window"]),)
     channels = shape[0]
     fronts: dict[str, Whitening | Standardisation | None] = {
         "Identity": None,
@@ -147,12 +174,13 @@ def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module 
         "Standardisation": Standardisation(torch.zeros(channels), torch.ones(channels)),
     }
     backbone = own or make_backbone(
-        str(estimator.encoder), shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
+        network["kind"], shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
     )
     head = make_head(estimator.model_.space, normalised=True)
     units = Units(torch.zeros(dim), torch.ones(dim))
     stretch = Stretch(dim) if estimator.model_.has_free_widths else None
-    encoder = Encoder(backbone, head, fronts[network["front"]], stretch)
+    scaling = scaling_like(estimator.chosen_["scaling"], channels)
+    encoder = Encoder(backbone, head, fronts[network["front"]], stretch, scaling)
     turn = nn.Identity() if estimator.axes == "learnt" else Turn(torch.eye(dim))
     return nn.Sequential(encoder, turn, units).eval().requires_grad_(False)
 

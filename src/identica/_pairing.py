@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
 from identica import _checks
 from identica._checks import InputError
 from identica.encoders import IMAGE_BACKBONES
-from identica.sources import ArrayPairs, lagged_pairs
+from identica.sources import IndexPairing, LabelPairing, LagPairing, Pairing
 
 __all__ = ["check_enough_pairs", "components", "make_pairs", "observations"]
 
@@ -57,28 +58,48 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
     return _checks.finite("X", values)
 
 
-def make_pairs(values: Tensor, y: Any, X_pos: Any, pairs: Any, lag: int | None, trials: Any) -> ArrayPairs:
-    """Pairs from the one source that was given: a second array (under either name), index pairs, or a lag."""
-    if y is not None and lag is not None and np.asarray(y).ndim == 1:
+def make_pairs(
+    values: Tensor, y: Any, X_pos: Any, pairs: Any, labels: Any, lags: tuple[int, ...] | None, trials: Any, seed: int
+) -> tuple[Tensor, Pairing]:
+    """All observations, and who is whose partner, by the one way that was given.
+
+    Args:
+        values: X.
+        y: The partner of each row, by place.
+        X_pos: The same, by name.
+        pairs: Index pairs.
+        labels: Of each row.
+        lags: Of a time series; with labels, the farthest a partner may be.
+        trials: A label for each row of a time series.
+        seed: Of the choice among equal labels.
+    """
+    if y is not None and (lags is not None or labels is not None) and np.asarray(y).ndim == 1:
         y = None  # a target that scikit-learn's tools pass along
     if y is not None and X_pos is not None:
         raise InputError("X_pos was given twice, by place and by name")
     X_pos = y if X_pos is None else X_pos
-    given = [name for name, value in (("X_pos", X_pos), ("pairs", pairs), ("lag", lag)) if value is not None]
-    if len(given) != 1:
-        raise InputError(f"give positive pairs in one way: X_pos, pairs or lag; got {' and '.join(given) or 'none'}")
-    if trials is not None and lag is None:
+    ways = (("X_pos", X_pos), ("pairs", pairs), ("labels", labels), ("lag", lags))
+    given = [name for name, value in ways if value is not None]
+    if len(given) != 1 and given != ["labels", "lag"]:
+        raise InputError(
+            f"give positive pairs in one way: X_pos, pairs, lag or labels; got {' and '.join(given) or 'none'}"
+        )
+    if trials is not None and lags is None and labels is None:
         raise InputError(f"trials needs lag, the distance of partners within a trial; got trials with {given[0]}")
-    if pairs is not None:
-        return ArrayPairs(values, pairs)
-    if lag is not None:
-        return ArrayPairs(values, lagged_pairs(len(values), lag, trials))
-    positives = _partners(values, X_pos)
     count = len(values)
-    return ArrayPairs(torch.cat([values, positives]), np.arange(2 * count).reshape(2, count).T)
+    if pairs is not None:
+        return values, IndexPairing(count, pairs)
+    if labels is not None:
+        if len(np.asarray(labels)) != count:
+            raise InputError(f"labels must be one for each of the {count} samples, got {len(np.asarray(labels))}")
+        return values, LabelPairing(labels, trials=trials, within=None if lags is None else max(lags), seed=seed)
+    if lags is not None:
+        return values, LagPairing(count, lags, trials)
+    positives = _partners(values, X_pos)
+    return torch.cat([values, positives]), IndexPairing(2 * count, np.arange(2 * count).reshape(2, count).T)
 
 
-def components(observations: Tensor, wanted: int | None, directions: int | None, space: str) -> int:
+def components(observations: Tensor, wanted: int | None, directions: int | str | None, space: str) -> int:
     """The number of components: as wanted, or as many as features; refused if data or space do not allow it.
 
     Args:
@@ -93,9 +114,11 @@ def components(observations: Tensor, wanted: int | None, directions: int | None,
     dim = features if wanted is None else int(wanted)
     if dim > features:
         raise InputError(f"n_components must be at most the number of features {features}, got {dim}")
+    if directions == "auto":
+        directions = None
     if directions is not None and observations.ndim > 2:
         raise InputError(f"pca_components must be left out for images, got {directions}")
-    if directions is not None and not dim <= directions <= features:
+    if isinstance(directions, int) and not dim <= directions <= features:
         raise InputError(
             f"pca_components must be from the number of components {dim} to the number of features {features}, "
             f"got {directions}"
@@ -105,12 +128,12 @@ def components(observations: Tensor, wanted: int | None, directions: int | None,
     return dim
 
 
-def check_enough_pairs(source: ArrayPairs, dim: int) -> None:
+def check_enough_pairs(observations: Tensor, indices: NDArray[np.int64], dim: int) -> None:
     """Refuse what cannot be learnt from: fewer pairs than factors, or partners that never differ."""
     least = max(_LEAST_PAIRS, dim + 1)
-    if len(source) < least:
-        raise InputError(f"{dim} components need at least {least} pairs, got {len(source)} pairs")
-    first, second = source.at(torch.arange(min(len(source), 1000)))
+    if len(indices) < least:
+        raise InputError(f"{dim} components need at least {least} pairs, got {len(indices)} pairs")
+    first, second = (observations[torch.from_numpy(half)] for half in indices[:1000].T.copy())
     if torch.equal(first, second):
         raise InputError("X_pos (or pairs) must differ from X: each observation is its own partner")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,7 +13,7 @@ from identica._checks import InputError
 __all__ = ["second_order_axes"]
 
 
-def second_order_axes(first: Tensor, second: Tensor) -> Tensor:
+def second_order_axes(first: Tensor, second: Tensor, *, rotation: bool = False) -> Tensor:
     """The matrix W for which both covariances, of codes times W and of their partner differences, are diagonal.
 
     As in AMUSE and SOBI: independent factors have diagonal covariances at every lag, and if all ratios λ of the two
@@ -22,6 +23,8 @@ def second_order_axes(first: Tensor, second: Tensor) -> Tensor:
     Args:
         first: Codes z, [pairs, d].
         second: Codes z~ of their partners, [pairs, d].
+        rotation: Whether W must be a rotation, as codes on a sphere need: then C is taken to be the same in all
+            directions, as it is for points all over a sphere.
 
     Example:
         >>> z = torch.randn(5000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -37,6 +40,7 @@ def second_order_axes(first: Tensor, second: Tensor) -> Tensor:
 
     pooled = torch.cat([first, second]).double()
     spread = torch.cov(pooled.T).reshape(first.shape[1], -1).numpy()
+    spread = np.eye(len(spread)) if rotation else spread
     differences = torch.cov((second - first).double().T).reshape(first.shape[1], -1).numpy()
     ratios, axes = eigh(differences, spread)
     # The logarithm of a variance has an error of √(2 / n).

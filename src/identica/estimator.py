@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from dataclasses import replace
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,23 +16,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from identica import _checks, _model_folder, _pairing, assembly
-from identica._checks import InputError
-from identica._progress import training_bar
-from identica.encoders import BACKBONES, encode
+from identica import _checks, _model_folder, _pairing, _planning, _training
+from identica.encoders import Scaling, encode
 from identica.information import bits_of_pairs
 from identica.laws import AdditiveNoise, rounded
-from identica.learners import Axes, Contrastive, ContrastiveLearner, fitted_law
+from identica.learners import Axes, Contrastive, fitted_law
 from identica.models import Model, Widths
-from identica.recipes import Recipe
-from identica.sources import ArrayPairs
+from identica.sources import Pairing, runs_of, stack_windows
 from identica.spaces import NAMED_SPACES
-from identica.training import Curve, Schedule, resolve_device
+from identica.training import resolve_device
 
 __all__ = ["ContrastiveICA"]
 
 _CURVE_POINTS = 100
-_UNLIMITED = 10**9
 
 
 class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,19 +44,26 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
             `gennorm(beta=3)`, any exponent. Its width is learnt.
-        widths: `equal` fits one width of the conditional to all components, as the paper does, `free` one to each.
+        widths: `free` fits a width of the conditional to each component, `equal` one to all, as the paper does.
         axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: the basis in which
             the covariances of components and of partner differences are diagonal. Justified if all widths differ.
-        encoder: `mlp` or `linear` for arrays of features, `conv` or `resnet` for images [samples, channels, height,
-            width], or any `torch.nn.Module` with `n_components` outputs.
-        pca_components: Keep so many directions of the features, those of most variance; all of them if not given. For
-            few samples of many features.
-        lag: For a time series: rows t and t + lag of X are a pair.
-        max_steps: Number of updates; by the recipe for the assumption if neither budget is given.
+        encoder: `linear`, `mlp` or `deep mlp` for arrays of features, `conv` or `resnet` for images [samples, channels,
+            height, width], or any `torch.nn.Module` with `n_components` outputs. `auto` chooses by held-out pairs.
+        pca_components: Keep so many directions of the features, those of most variance; None for all of them. `auto`
+            chooses by held-out pairs.
+        scaling: What each value passes first: `none`, `sqrt` or `log1p` (for counts), `robust` (for different units
+            and outliers). `auto` chooses by held-out pairs among those that fit the kind of data.
+        lag: For a time series: rows t and t + lag of X are a pair. One whole number, or several.
+        window: For a time series: how many rows around t the encoder sees at a time. `auto` chooses by held-out pairs
+            between one row and as many as the lag.
+        max_steps: Number of updates. If neither budget is given, as many as the held-out pairs bear, and at most those
+            of the recipe for the assumption. With a budget, nothing else is chosen by held-out pairs either: `auto`
+            is then an `mlp` on all directions of single rows as they are.
         max_seconds: Time for training; the result then depends on the speed of the machine.
         batch_size: Pairs in an update; 1024 for arrays and 256 for images if not given.
-        validation_fraction: Part of the pairs that is held out and scored, not fitted: drawn at random, or with `lag`
-            the last ones.
+        validation_fraction: Part of the pairs that is held out and scored, not fitted: whole trials or the ends of
+            segments of a time series, otherwise drawn at random. `auto` is 0.15 (at most 4096 pairs), or 0 with a
+            budget. What is held out does not depend on `random_state`.
         device: `auto`, `cpu`, `cuda` or `mps`.
         random_state: Seed of the weights and of the batches: a whole number makes fits repeatable. An experiment on the
             same source with that seed ends with the same weights.
@@ -73,11 +76,14 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             component that is not used.
         components_used_: Numbers of the components that tell something about partners that the others do not.
         ambiguity_: Up to which map the theory identifies the factors.
-        loss_curve_: Step and loss, at up to a hundred steps.
+        chosen_: What was fitted in the end: encoder, pca_components, scaling, window and steps.
+        search_: All that was tried, with the bits of held-out and of fitted pairs.
+        loss_curve_: Step, loss and held-out loss, at up to a hundred steps.
         n_steps_: Number of updates.
         n_pairs_: Number of pairs that were fitted.
         n_held_out_pairs_: Number of pairs that were held out.
         validation_score_: Bits a pair on the pairs that were held out; None if there are none.
+        fitted_bits_: Bits a pair on as many fitted pairs; far above `validation_score_` if pairs were learnt by heart.
 
     Example:
         >>> import numpy as np
@@ -94,15 +100,17 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         *,
         space: str = "box",
         conditional: str = "laplace",
-        widths: Widths = "equal",
+        widths: Widths = "free",
         axes: Axes = "learnt",
-        encoder: str | nn.Module = "mlp",
-        pca_components: int | None = None,
-        lag: int | None = None,
+        encoder: str | nn.Module = "auto",
+        pca_components: int | str | None = "auto",
+        scaling: Scaling | str = "auto",
+        lag: int | Sequence[int] | None = None,
+        window: int | str = "auto",
         max_steps: int | None = None,
         max_seconds: float | None = None,
         batch_size: int | None = None,
-        validation_fraction: float = 0.0,
+        validation_fraction: float | str = "auto",
         device: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -114,7 +122,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.axes = axes
         self.encoder = encoder
         self.pca_components = pca_components
+        self.scaling = scaling
         self.lag = lag
+        self.window = window
         self.max_steps = max_steps
         self.max_seconds = max_seconds
         self.batch_size = batch_size
@@ -123,8 +133,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, trials: Any = None) -> Self:
-        """Train on positive pairs, given in one of three ways: `fit(X, X_pos)`, `fit(X, pairs=…)`, or by `lag`.
+    def fit(
+        self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, labels: Any = None, trials: Any = None
+    ) -> Self:
+        """Train on positive pairs, given in one of four ways: `fit(X, X_pos)`, by `pairs`, by `lag`, or by `labels`.
 
         Args:
             X: Observations, [samples, features] or images.
@@ -132,35 +144,48 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 vector is taken for a target, and ignored.)
             X_pos: The partner of each row of X, of the same shape.
             pairs: Index pairs into X, [pairs, 2], so that a scaler in front of this estimator sees all observations.
-            trials: With `lag`: a label for each row of X; pairs stay within a run of equal labels.
+            labels: Measured behaviour of each row of X, [samples] or [samples, k]: rows with similar (real numbers) or
+                equal (whole numbers, names) labels are partners; with `lag`, only those at most so many rows apart.
+            trials: With `lag` or `labels`: a label for each row of X; rows of a trial are neighbours in time.
         """
         self._check_parameters()
         device = resolve_device(self.device)
         observations = _pairing.observations(self, X, reset=True)
-        every_pair = _pairing.make_pairs(observations, y, X_pos, pairs, self.lag, trials)
         seed = self._seed()
-        source, held_out = every_pair.split(self.validation_fraction, in_order=self.lag is not None, seed=seed)
+        observations, pairing = self._pairing(observations, y, X_pos, pairs, labels, trials, seed)
         model = self._model(observations)
-        _pairing.check_enough_pairs(source, model.space.dim)
-        learner, curve = self._train(model, source, seed, device)
+        split = _planning.split_pairs(pairing, self.validation_fraction, open_budget=self._is_open)
+        _pairing.check_enough_pairs(observations, split.fitted, model.space.dim)
+        found = _training.fit(self, model, observations, split, seed, device)
+        learner = found.learner
         self.encoder_ = learner.cpu().reader.eval().requires_grad_(False)
         self.model_, self.n_components_ = model, model.space.dim
-        self.scales_, self.n_pairs_ = learner.scales.double().numpy(), len(source)
+        self.scales_, self.n_pairs_ = learner.scales.double().numpy(), len(split.fitted)
         self.components_used_ = learner.used.nonzero().flatten().numpy()
-        self.n_steps_ = int(curve[-1]["step"]) if curve else 0
-        self.loss_curve_ = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-        self.n_held_out_pairs_ = len(every_pair) - len(source)
-        self.validation_score_ = None if held_out is None else self._bits(held_out)
+        self.n_steps_ = int(found.curve[-1]["step"]) if found.curve else 0
+        self.loss_curve_ = _training.thinned(found.curve, _CURVE_POINTS)
+        self.chosen_ = found.choice.describe() | {"steps": self.n_steps_}
+        self.search_ = found.tried
+        self.n_held_out_pairs_ = 0 if split.held_out is None else len(split.held_out)
+        self.validation_score_, self.fitted_bits_ = found.held_out_bits, found.fitted_bits
+        _warn_of_nothing(self.validation_score_)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Codes of observations, [samples, n_components], computed in batches."""
+    def transform(self, X: Any, trials: Any = None) -> NDArray[np.floating[Any]]:
+        """Codes of observations, [samples, n_components], computed in batches.
+
+        Args:
+            X: Observations.
+            trials: With a window of several rows: a label for each row; no window goes across two trials.
+        """
         check_is_fitted(self)
-        values = _pairing.observations(self, X, reset=False)
+        values = self._windows(_pairing.observations(self, X, reset=False), trials)
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         return encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
 
-    def score(self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, trials: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, labels: Any = None, trials: Any = None
+    ) -> float:
         """Bits that a code tells about its partner: log₂ M - InfoNCE on these pairs, the higher the better.
 
         M is the number of pairs given (at most 16 384 of them are candidates at a time), not the batch size of
@@ -168,7 +193,11 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         values = _pairing.observations(self, X, reset=False)
-        return self._bits(_pairing.make_pairs(values, y, X_pos, pairs, self.lag, trials))
+        values, pairing = self._pairing(values, y, X_pos, pairs, labels, trials, 0)
+        codes = encode(self.encoder_, self._windows(values, trials), resolve_device(self.device)).float()
+        first, second = (codes[torch.from_numpy(half)] for half in pairing.pairs().T)
+        scales = torch.from_numpy(self.scales_).float()
+        return float(bits_of_pairs(self.model_.similarity, first, second, scales).mean())
 
     def save(self, path: str | Path) -> None:
         """Write a folder with the weights (`safetensors`) and everything else (JSON); no code, no pickle."""
@@ -222,24 +251,19 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether the data decide how long to train."""
+        return self.max_steps is None and self.max_seconds is None
+
     def _check_parameters(self) -> None:
         _checks.choice("space", self.space, NAMED_SPACES)
         Contrastive(Model.named(self.space, self.conditional, 2, self.widths), self.axes)
-        if not isinstance(self.encoder, nn.Module):
-            _checks.choice("encoder", self.encoder, BACKBONES)
-        for name in ("n_components", "pca_components", "lag", "max_steps", "batch_size"):
-            if getattr(self, name) is not None:
-                _checks.at_least_one(name, _whole(getattr(self, name)))
-        if self.max_seconds is not None:
-            _checks.positive("max_seconds", self.max_seconds)
-        if self.batch_size is not None:
-            _checks.at_least("batch_size", _whole(self.batch_size), 2)
-        if not 0 <= self.validation_fraction < 1:
-            raise InputError(f"validation_fraction must be from 0 to below 1, got {self.validation_fraction!r}")
+        _planning.check_settings(self)
 
     def _seed(self) -> int:
         """The random state itself if it is a whole number, so that experiments and fits share their seeds."""
-        whole = _whole(self.random_state)
+        whole = _checks.whole(self.random_state)
         if isinstance(whole, int) and not isinstance(whole, bool):
             return _checks.seed("random_state", whole)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -249,52 +273,22 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         dim = _pairing.components(observations, self.n_components, self.pca_components, self.space)
         return Model.named(self.space, self.conditional, dim, self.widths)
 
-    def _recipe(self, model: Model, source: ArrayPairs) -> Recipe:
-        """The fast recipe, with what the user chose instead."""
-        recipe = Contrastive(model).recipe("fast")
-        steps = self.max_steps or (recipe.training.steps if self.max_seconds is None else _UNLIMITED)
-        images = len(source.shape) > 1
-        batch_size = int(self.batch_size or (256 if images else recipe.training.batch_size))
-        # Small networks train best on one thread, convolutions on all.
-        training = replace(
-            recipe.training,
-            steps=int(steps),
-            batch_size=max(2, min(batch_size, len(source))),
-            threads=0 if images else recipe.training.threads,
+    def _pairing(
+        self, observations: Tensor, y: Any, X_pos: Any, pairs: Any, labels: Any, trials: Any, seed: int
+    ) -> tuple[Tensor, Pairing]:
+        """Observations (and partners that came as a second array) and who is whose partner."""
+        lags = None if self.lag is None else _planning.lags_of(self.lag)
+        return _pairing.make_pairs(observations, y, X_pos, pairs, labels, lags, trials, seed)
+
+    def _windows(self, values: Tensor, trials: Any) -> Tensor:
+        """What the encoder sees of these rows."""
+        window = int(self.chosen_["window"])
+        return values if window == 1 else stack_windows(values, runs_of(len(values), trials), window)
+
+
+def _warn_of_nothing(bits: float | None) -> None:
+    if bits is not None and bits <= 0:
+        warnings.warn(
+            f"these pairs do not tell the factors: codes of held-out pairs share {bits:.2f} bits, none above zero",
+            stacklevel=3,
         )
-        named = self.encoder if isinstance(self.encoder, str) else "mlp"
-        encoder = replace(recipe.encoder, network=named, directions=_whole(self.pca_components))
-        return replace(recipe, training=training, encoder=encoder)
-
-    def _train(self, model: Model, source: ArrayPairs, seed: int, device: str) -> tuple[ContrastiveLearner, Curve]:
-        recipe = self._recipe(model, source)
-        curve: Curve = []
-        with training_bar(Schedule(recipe.training.steps, seconds=self.max_seconds), self.verbose) as show:
-
-            def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
-                curve.append({"step": step, "loss": loss})
-                show(step, loss)
-
-            found = assembly.fit(
-                Contrastive(model, self.axes),
-                recipe,
-                source,
-                seed,
-                device=device,
-                network=self.encoder if isinstance(self.encoder, nn.Module) else None,
-                max_seconds=self.max_seconds,
-                report=report,
-            )
-        assert isinstance(found.learner, ContrastiveLearner)
-        return found.learner, curve
-
-    def _bits(self, source: ArrayPairs) -> float:
-        """Mean bits a pair."""
-        codes = encode(self.encoder_, source.observations, resolve_device(self.device)).float()
-        first, second = (codes[half] for half in source.indices.unbind(dim=1))
-        scales = torch.from_numpy(self.scales_).float()
-        return float(bits_of_pairs(self.model_.similarity, first, second, scales).mean())
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, np.integer) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, final, get_args
 
 from identica import _checks
@@ -48,11 +48,15 @@ class Model:
             raise InputError(f"the vmf model needs the sphere as model space, got {self.space.name!r}")
 
     @classmethod
-    def named(cls, space: str, conditional: str, dim: int, widths: Widths = "equal") -> Model:
-        """The model of `dim` codes that a user names: `sphere`, `box` or `unbounded`, and a conditional."""
+    def named(cls, space: str, conditional: str, dim: int, widths: Widths = "free") -> Model:
+        """The model of `dim` codes that a user names: `sphere`, `box` or `unbounded`, and a conditional.
+
+        Factors of real data are not alike, so each has a width of its own unless `equal` is asked for.
+        """
         if not isinstance(conditional, str):
             raise InputError(f"conditional must be a name such as 'laplace', got {conditional!r}")
-        return cls(parse_space(_checks.choice("model space", space, NAMED_SPACES), dim), conditional, widths)
+        model = cls(parse_space(_checks.choice("model space", space, NAMED_SPACES), dim), conditional, widths)
+        return model if model.has_free_widths else replace(model, widths="equal")
 
     @property
     def similarity(self) -> Similarity:

@@ -38,8 +38,8 @@ class FitOptions:
         int | None, typer.Option("--n-components", help="Number of factors; default: as many as features.")
     ] = None
     widths: Annotated[
-        str, typer.Option("--widths", help="equal (one width for all components) or free (one learnt for each).")
-    ] = "equal"
+        str, typer.Option("--widths", help="free (a width learnt for each component) or equal (one for all).")
+    ] = "free"
     axes: Annotated[
         str, typer.Option("--axes", help="learnt, or second-order for --space unbounded --conditional normal.")
     ] = "learnt"

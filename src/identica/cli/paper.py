@@ -87,8 +87,8 @@ def run(
     codes: Annotated[int | None, typer.Option(help="Number of codes; default: as many as latents.")] = None,
     widths: Annotated[
         str,
-        typer.Option(help="equal (one width for all codes, as in the paper) or free (one learnt for each)."),
-    ] = "equal",
+        typer.Option(help="free (a width learnt for each code) or equal (one for all, as in the paper)."),
+    ] = "free",
     axes: Annotated[str, typer.Option(help="learnt, or second-order for an unbounded normal model.")] = "learnt",
     hidden: Annotated[
         str | None, typer.Option(help="Hidden widths of the encoder, such as 128,128,128; default: the protocol's.")

@@ -2,7 +2,8 @@
 
 from identica.datafiles.bvh import Motion, read_bvh
 from identica.datafiles.dataset import Dataset
+from identica.datafiles.folder import data_folder
 from identica.datafiles.reading import read_array, read_dataset
 from identica.datafiles.writing import write_codes
 
-__all__ = ["Dataset", "Motion", "read_array", "read_bvh", "read_dataset", "write_codes"]
+__all__ = ["Dataset", "Motion", "data_folder", "read_array", "read_bvh", "read_dataset", "write_codes"]

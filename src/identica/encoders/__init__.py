@@ -17,6 +17,7 @@ from identica.encoders.heads import (
 )
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
+from identica.encoders.scalings import SCALINGS, Scaling, make_scaling, scaling_like
 from identica.encoders.settings import EncoderSettings, Front, make_encoder
 from identica.encoders.units import SMALLEST_WIDTH, Stretch, Turn, Units, unit_variance
 from identica.encoders.whitening import Standardisation, Whitening
@@ -25,6 +26,7 @@ __all__ = [
     "BACKBONES",
     "IMAGE_BACKBONES",
     "MLP",
+    "SCALINGS",
     "SMALLEST_WIDTH",
     "BoxHead",
     "ConvNet",
@@ -38,6 +40,7 @@ __all__ = [
     "RealHead",
     "ResNet18",
     "Scale",
+    "Scaling",
     "SphereHead",
     "Standardisation",
     "Stretch",
@@ -48,6 +51,8 @@ __all__ = [
     "make_backbone",
     "make_encoder",
     "make_head",
+    "make_scaling",
     "rows_at_once",
+    "scaling_like",
     "unit_variance",
 ]

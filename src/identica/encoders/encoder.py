@@ -15,13 +15,14 @@ __all__ = ["Encoder"]
 
 @final
 class Encoder(nn.Module):
-    """f = stretch ∘ head ∘ backbone ∘ whitening.
+    """f = stretch ∘ head ∘ backbone ∘ whitening ∘ scaling.
 
     Args:
         backbone: Any module from (whitened) observations to unconstrained codes.
         head: Maps them onto the model's space.
-        whitening: Applied first, if given: a `Whitening`, or for images a `Standardisation`.
+        whitening: Applied next to first, if given: a `Whitening`, or for images a `Standardisation`.
         stretch: Applied last, if given: a learnable width for each code.
+        scaling: Applied first, if given, to each value by itself.
     """
 
     def __init__(
@@ -30,8 +31,10 @@ class Encoder(nn.Module):
         head: Head,
         whitening: Whitening | Standardisation | None = None,
         stretch: Stretch | None = None,
+        scaling: nn.Module | None = None,
     ) -> None:
         super().__init__()
+        self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
         self.backbone = backbone
         self.head: Head = head
@@ -47,7 +50,7 @@ class Encoder(nn.Module):
 
     def unstretched(self, observations: Tensor) -> Tensor:
         """Codes of `observations` that all have one width."""
-        codes: Tensor = self.head(self.backbone(self.whitening(observations)))
+        codes: Tensor = self.head(self.backbone(self.whitening(self.scaling(observations))))
         return codes
 
     def forward(self, observations: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
 from identica.encoders.heads import make_head
+from identica.encoders.scalings import Scaling, make_scaling
 from identica.encoders.units import Stretch
 from identica.encoders.whitening import Standardisation, Whitening
 from identica.spaces import Space
@@ -45,6 +46,7 @@ class EncoderSettings:
         network: `linear`, `mlp`, `conv` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
         free_widths: Learn a width for each code, beside the scale of all of them.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
+        scaling: What each value of vectors passes first.
     """
 
     widths: tuple[int, ...]
@@ -57,6 +59,7 @@ class EncoderSettings:
     network: str = "auto"
     free_widths: bool = False
     directions: int | None = None
+    scaling: Scaling = "none"
 
 
 def make_encoder(
@@ -87,7 +90,10 @@ def make_encoder(
         space, settings.scale_start, logarithmic=settings.logarithmic_scale, normalised=settings.normalise_codes
     )
     stretch = Stretch(space.dim) if settings.free_widths else None
-    encoder = Encoder(backbone, head, _front(settings, sample, space.dim), stretch)
+    scaling = make_scaling(settings.scaling, sample)
+    with torch.no_grad():
+        scaled = sample if settings.scaling == "none" else scaling(sample)
+    encoder = Encoder(backbone, head, _front(settings, scaled, space.dim), stretch, scaling)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder
@@ -113,7 +119,7 @@ def _front(settings: EncoderSettings, sample: Tensor, dim: int) -> Whitening | S
 
 def _check_own(encoder: Encoder, observations: Tensor, dim: int) -> None:
     """Refuse a network of the user's own that does not fit the observations or the number of codes."""
-    raw = nn.Sequential(encoder.whitening, encoder.backbone)
+    raw = nn.Sequential(encoder.scaling, encoder.whitening, encoder.backbone)
     was_training = raw.training
     try:
         with torch.no_grad():

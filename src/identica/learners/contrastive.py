@@ -24,7 +24,7 @@ from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, ex
 from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
 from identica.sources import Source
-from identica.spaces import Space
+from identica.spaces import Space, Sphere
 
 __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
 
@@ -43,7 +43,8 @@ class Contrastive(LearnerSettings):
         model: What is assumed.
         axes: `learnt`, or `second-order` to turn the codes, after training, to the one basis in which both their
             covariance and that of partner differences are diagonal. For normal noise without bounds, which leaves a
-            rotation; justified if all factors have different widths.
+            rotation, and for normal noise of free widths on a sphere, where widths that are nearly equal leave almost
+            one; justified if all factors have different widths.
     """
 
     model: Model
@@ -51,14 +52,22 @@ class Contrastive(LearnerSettings):
 
     def __post_init__(self) -> None:
         _checks.choice("axes", self.axes, get_args(Axes))
-        if self.axes == "second-order" and self.model.ambiguity != "affine map":
+        if self.axes == "second-order" and not self._may_turn:
             raise InputError(
-                "axes='second-order' is for a model that leaves an affine map open (unbounded, normal), "
-                f"got {self.model}, which leaves {with_article(self.model.ambiguity)}"
+                "axes='second-order' is for a model that leaves an affine map open (unbounded, normal) or one with "
+                f"normal noise of free widths on a sphere, got {self.model}, which leaves "
+                f"{with_article(self.model.ambiguity)}"
             )
 
     def __str__(self) -> str:
         return str(self.model) if self.axes == "learnt" else f"{self.model}, {self.axes} axes"
+
+    @property
+    def _may_turn(self) -> bool:
+        """Whether turned codes are as good to the loss, or nearly so."""
+        on_sphere = isinstance(self.model.space, Sphere) and self.model.has_free_widths
+        normal = self.model.similarity == PowerDistance(2.0)
+        return normal and (on_sphere or self.model.ambiguity == "affine map")
 
     @property
     def ambiguity(self) -> Ambiguity:
@@ -124,11 +133,14 @@ class ContrastiveLearner(Learner):
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         codes = self.encoder.unstretched(torch.cat(batch))
         penalty = self._pull(codes.detach())
-        anchors, positives = self.encoder.stretch(codes).chunk(2)
-        if self.settings.backward:
-            anchors, positives = positives, anchors
-        first = progress < self.settings.quadratic_until
-        return (self.first_objective if first else self.objective)(anchors, positives) + penalty
+        first, second = self.encoder.stretch(codes).chunk(2)
+        return self.infonce(first, second, progress) + penalty
+
+    def infonce(self, first: Tensor, second: Tensor, progress: float = 1.0) -> Tensor:
+        """The loss of pairs of codes."""
+        anchors, positives = (second, first) if self.settings.backward else (first, second)
+        early = progress < self.settings.quadratic_until
+        return (self.first_objective if early else self.objective)(anchors, positives)
 
     def _pull(self, codes: Tensor) -> Tensor | float:
         """The penalty on free widths, of codes that are not stretched yet."""
@@ -151,12 +163,16 @@ class ContrastiveLearner(Learner):
         """Fix the units of the codes, and match the width of the conditional to pairs in these units."""
         generator = random_stream(seed, "calibration", str(self.units.shift.device))
         if isinstance(self.turn, Turn):
-            halves = source.distinct_pairs(_CALIBRATION_SAMPLES, generator)
-            self.turn.matrix.copy_(second_order_axes(*(encode(self.encoder, half) for half in halves)))
-        sample = source.bounded_sample(_CALIBRATION_SAMPLES, generator)
-        codes = encode(self.encoder, sample)
-        measured = self.encoder.units(codes) if self.axes == "learnt" else unit_variance(self.turn(codes.float()))
-        self.units.load_state_dict(measured.state_dict())
+            self.turn.matrix.copy_(self._axes(*source.distinct_pairs(_CALIBRATION_SAMPLES, generator)))
+        codes = encode(self.encoder, source.bounded_sample(_CALIBRATION_SAMPLES, generator))
+        self.units.load_state_dict(self._measured_units(codes.float()).state_dict())
+        return self._match(source, generator)
+
+    def match(self, source: Source, seed: int) -> dict[str, Any]:
+        """Match the width of the conditional to these pairs, in the units that are fixed."""
+        return self._match(source, random_stream(seed, "calibration", str(self.units.shift.device)))
+
+    def _match(self, source: Source, generator: Generator) -> dict[str, Any]:
         similarity = self.model.similarity
         first, second = (encode(self.reader, half) for half in source.distinct_pairs(_CALIBRATION_PAIRS, generator))
         start = 1 / self.units.factor.double().cpu()  # codes as the loss saw them
@@ -171,6 +187,22 @@ class ContrastiveLearner(Learner):
         self.scales.copy_(scales)
         self.used.copy_(used)
         return {"conditional": str(rounded(self.law, 4)), "components_used": used.nonzero().flatten().tolist()}
+
+    def _axes(self, *halves: Tensor) -> Tensor:
+        """The second-order axes of the codes of these pairs; on a sphere, of the codes before their stretch."""
+        first, second = (encode(self.encoder, half).double() for half in halves)
+        if not isinstance(self.model.space, Sphere):
+            return second_order_axes(first, second)
+        assert isinstance(self.encoder.stretch, Stretch)
+        factors = self.encoder.stretch.factors().detach().double().cpu()
+        return second_order_axes(first / factors, second / factors, rotation=True) / factors[:, None]
+
+    def _measured_units(self, codes: Tensor) -> Units:
+        """The units that users read, from codes of the encoder."""
+        if self.axes == "learnt":
+            return self.encoder.units(codes)
+        turned = self.turn(codes)
+        return self.encoder.head.units(turned) if isinstance(self.model.space, Sphere) else unit_variance(turned)
 
     @property
     def law(self) -> Law:

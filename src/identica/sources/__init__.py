@@ -1,21 +1,29 @@
 """Where positive pairs come from, each described by plain data that builds it from a seed."""
 
-from identica.sources.arrays import ArrayPairs, lagged_pairs
+from identica.sources.arrays import ArrayPairs
 from identica.sources.base import Factor, FactorKind, LabelledSource, Source, SourceSettings
 from identica.sources.mixings import Layers, Mixing, parse_mixing
+from identica.sources.pairings import IndexPairing, LabelPairing, LagPairing, Pairing, lagged_pairs, runs_of
 from identica.sources.synthetic import Synthetic, SyntheticPairs
+from identica.sources.windows import stack_windows
 
 __all__ = [
     "ArrayPairs",
     "Factor",
     "FactorKind",
+    "IndexPairing",
+    "LabelPairing",
     "LabelledSource",
+    "LagPairing",
     "Layers",
     "Mixing",
+    "Pairing",
     "Source",
     "SourceSettings",
     "Synthetic",
     "SyntheticPairs",
     "lagged_pairs",
     "parse_mixing",
+    "runs_of",
+    "stack_windows",
 ]

@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from identica import _checks, _pairing
+from identica import _checks, _pairing, _planning
 from identica._checks import InputError
 from identica.estimator import ContrastiveICA
-from identica.information import bits_of_pairs
+from identica.fitting import held_out_bits
 from identica.models import Model, Widths
-from identica.sources import ArrayPairs
+from identica.sources import Pairing
 from identica.spaces import NAMED_SPACES
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -48,6 +48,7 @@ def select(
     *,
     X_pos: Any = None,
     pairs: Any = None,
+    labels: Any = None,
     trials: Any = None,
     candidates: Sequence[tuple[str, str]] = CANDIDATES,
     held_out: float = 0.2,
@@ -65,9 +66,11 @@ def select(
         y: X_pos, by place.
         X_pos: The partner of each row of X.
         pairs: Index pairs into X.
-        trials: With `lag`: a label for each row of X.
+        labels: Of each row of X, as `ContrastiveICA.fit` takes them.
+        trials: With `lag` or `labels`: a label for each row of X.
         candidates: Pairs of a space and a conditional.
-        held_out: Part of the pairs that is not fitted: drawn at random, or with `lag` the last ones.
+        held_out: Part of the pairs that is not fitted, nor any observation of it: whole trials or the ends of segments
+            of a time series, otherwise drawn at random; at most 4096 pairs.
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
@@ -77,11 +80,11 @@ def select(
     lag = settings.pop("lag", None)
     observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
     dim = settings.get("n_components") or math.prod(observations.shape[1:])
-    models = _models(candidates, dim, settings.pop("widths", "equal"))
+    models = _models(candidates, dim, settings.pop("widths", "free"))
     seed = int(check_random_state(random_state).randint(2**31 - 1))
-    source = _pairing.make_pairs(observations, y, X_pos, pairs, lag, trials)
-    split = _split(source, held_out, in_order=lag is not None, seed=seed)
-    contest = _Contest(source.observations.numpy(), *split, settings, seed, n_jobs)
+    lags = None if lag is None else _planning.lags_of(lag)
+    observations, pairing = _pairing.make_pairs(observations, y, X_pos, pairs, labels, lags, trials, seed)
+    contest = _Contest(observations.numpy(), *_split(pairing, held_out, seed), settings, seed, n_jobs)
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
@@ -97,17 +100,17 @@ def _check_settings(refits: int, settings: dict[str, Any]) -> None:
         _checks.choice("argument", name, allowed)
 
 
-def _split(
-    source: ArrayPairs, held_out: float, *, in_order: bool, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(pairing: Pairing, held_out: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Index pairs to fit and to test."""
-    fitted, tested = source.split(held_out, in_order=in_order, seed=seed)
-    left = 0 if tested is None else len(tested)
-    if tested is None or left < _LEAST_HELD_OUT:
+    if not 0 <= held_out < 1:
+        raise InputError(f"held_out must be a part from 0 to below 1, got {held_out!r}")
+    split = _planning.split_pairs(pairing, held_out, open_budget=True, seed=seed)
+    left = 0 if split.held_out is None else len(split.held_out)
+    if split.held_out is None or left < _LEAST_HELD_OUT:
         raise InputError(
-            f"too few pairs: {len(source)} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
+            f"too few pairs: {len(pairing.pairs())} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
         )
-    return fitted.indices.numpy(), tested.indices.numpy()
+    return split.fitted, split.held_out
 
 
 @final
@@ -145,7 +148,7 @@ class _Contest:
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
-        bits = bits_of_pairs(model.similarity, codes[first], codes[second], torch.from_numpy(estimator.scales_).float())
+        bits = held_out_bits(model, codes[first], codes[second])
         return _Fit(estimator, bits.double().numpy(), codes.numpy())
 
 
@@ -199,7 +202,7 @@ def _ranked(
                 model,
                 float(per_pair[model].mean()),
                 (behind, error),
-                behind <= 2 * error + _AS_GOOD * abs(float(per_pair[best].mean())),
+                behind <= 2 * error,
                 objections[model],
                 agreement,
                 runs[model][0].estimator,

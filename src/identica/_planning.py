@@ -1,0 +1,153 @@
+"""From an estimator's settings to what its fit may choose from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from identica import _checks
+from identica._checks import InputError
+from identica.encoders import BACKBONES, IMAGE_BACKBONES, SCALINGS, Scaling
+from identica.fitting.choice import DEEP, Choice, Options, likely_scalings
+from identica.sources import Pairing
+
+__all__ = ["AUTO", "Split", "check_settings", "lags_of", "options_of", "plain_choice", "split_pairs"]
+
+AUTO = "auto"
+"""What a user writes to let held-out pairs decide."""
+
+_VALIDATION_FRACTION, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.15, 4096, 20
+_LONGEST_WINDOW, _MOST_WINDOWED = 50, 4096
+# Schedules before that of the recipe, for up to ten components.
+_SHORT_SCHEDULES = (100, 300, 1000)
+_DIRECTIONS = (2, 4, 8, 16)
+_FEWEST_DIRECTIONS = 6
+# Kept directions must be so many times fewer than the rows.
+_ROWS_PER_DIRECTION = 4
+
+
+def check_settings(estimator: Any) -> None:
+    """Refuse settings that mean nothing, before any work."""
+    if not isinstance(estimator.encoder, nn.Module):
+        _checks.choice("encoder", estimator.encoder, (AUTO, *BACKBONES, DEEP))
+    _checks.choice("scaling", estimator.scaling, (AUTO, *SCALINGS))
+    for name in ("n_components", "pca_components", "window", "max_steps", "batch_size"):
+        value = getattr(estimator, name)
+        if value is not None and not (name in ("pca_components", "window") and value == AUTO):
+            _checks.at_least_one(name, _checks.whole(value))
+    if estimator.window is None:
+        raise InputError("window must be 'auto' or a whole number from 1, got None")
+    if estimator.lag is not None:
+        lags_of(estimator.lag)
+    elif estimator.window not in (AUTO, 1):
+        raise InputError(f"window needs lag, which makes X a time series; got window={estimator.window!r} without lag")
+    if estimator.max_seconds is not None:
+        _checks.positive("max_seconds", estimator.max_seconds)
+    if estimator.batch_size is not None:
+        _checks.at_least("batch_size", _checks.whole(estimator.batch_size), 2)
+    part = estimator.validation_fraction
+    if part != AUTO and not (isinstance(part, int | float) and 0 <= part < 1):
+        raise InputError(f"validation_fraction must be 'auto' or from 0 to below 1, got {part!r}")
+
+
+def lags_of(lag: Any) -> tuple[int, ...]:
+    """The lags of a setting: one whole number, or several."""
+    given = list(lag) if isinstance(lag, Sequence | range | np.ndarray) and not isinstance(lag, str) else [lag]
+    if not given:
+        raise InputError("lag must be a whole number from 1 or several, got none")
+    return tuple(dict.fromkeys(_checks.at_least_one("lag", _checks.whole(one)) for one in given))
+
+
+@final
+@dataclass(frozen=True)
+class Split:
+    """Pairs to fit and pairs to score.
+
+    Args:
+        fitted: Index pairs.
+        held_out: Index pairs, of which no row is in a fitted one; None if nothing is held out.
+        runs: Of the rows, cut between the two; None if rows have no order.
+    """
+
+    fitted: NDArray[np.int64]
+    held_out: NDArray[np.int64] | None
+    runs: NDArray[np.int64] | None
+
+
+def split_pairs(pairing: Pairing, fraction: Any, *, open_budget: bool, seed: int = 0) -> Split:
+    """Hold out what `validation_fraction` says; `auto` holds out a part if there is something to choose by it."""
+    if fraction == AUTO:
+        fraction = _usual_fraction(len(pairing.pairs())) if open_budget else 0.0
+    if fraction == 0:
+        return Split(pairing.pairs(), None, pairing.runs)
+    rows = pairing.held_out(fraction, _MOST_HELD_OUT, seed)
+    runs = pairing.cut(rows)
+    fitted, held_out = (pairing.pairs(chosen, runs) for chosen in (~rows, rows))
+    if len(held_out) < 4 or len(fitted) == 0:
+        return Split(pairing.pairs(), None, pairing.runs)
+    return Split(fitted, held_out, runs)
+
+
+def _usual_fraction(pairs: int) -> float:
+    """The usual part, more of a few pairs, and nothing of very few."""
+    if pairs < 4 * _FEWEST_HELD_OUT:
+        return 0.0
+    return max(_VALIDATION_FRACTION, _FEWEST_HELD_OUT / pairs)
+
+
+def plain_choice(estimator: Any, steps: int, observations: Tensor) -> Choice:
+    """What is fitted if nothing is chosen by held-out pairs."""
+    named = _named(estimator, observations)
+    directions = None if estimator.pca_components == AUTO else _checks.whole(estimator.pca_components)
+    scaling: Scaling = "none" if estimator.scaling == AUTO else estimator.scaling
+    return Choice(
+        named or "mlp", directions, scaling, 1 if estimator.window == AUTO else int(estimator.window), int(steps)
+    )
+
+
+def options_of(estimator: Any, dim: int, steps: int, observations: Tensor, split: Split) -> Options:
+    """What held-out pairs may decide: all that the user left at `auto`."""
+    plain = plain_choice(estimator, steps, observations)
+    vectors = observations.ndim == 2
+    named = _named(estimator, observations)
+    networks = ("linear", "mlp", DEEP) if named is None else (named,)
+    windows: tuple[int, ...] = (plain.window,)
+    if vectors and estimator.lag is not None and estimator.window == AUTO:
+        # Windows of partners must not share samples.
+        longest = min(*lags_of(estimator.lag), _LONGEST_WINDOW, max(1, _MOST_WINDOWED // observations.shape[1]))
+        windows = (1, longest) if longest > 1 else (1,)
+    directions: tuple[int | None, ...] = (plain.directions,)
+    if vectors and estimator.pca_components == AUTO:
+        directions = _directions(dim, observations.shape[1] * max(windows), len(np.unique(split.fitted)))
+    likely = likely_scalings(observations[np.unique(split.fitted)]) if vectors else ("none",)
+    scalings = likely if estimator.scaling == AUTO else (plain.scaling,)
+    if not vectors:
+        scalings = ("none",)
+    longer = max(dim, 10) / 10
+    rungs = [round(longer * rung) for rung in _SHORT_SCHEDULES]
+    return Options(networks, directions, scalings, windows, (*(rung for rung in rungs if rung < steps), steps))
+
+
+def _named(estimator: Any, observations: Tensor) -> str | None:
+    """The network that is given: a name, `own`, or for images the usual one."""
+    if isinstance(estimator.encoder, nn.Module):
+        return "own"
+    if estimator.encoder != AUTO:
+        return str(estimator.encoder)
+    return None if observations.ndim == 2 else IMAGE_BACKBONES[0]
+
+
+def _directions(dim: int, features: int, rows: int) -> tuple[int | None, ...]:
+    """Few, more, and all directions, if there are many more features than components."""
+    if features <= 2 * dim:
+        return (None,)
+    tried = sorted({max(_FEWEST_DIRECTIONS, factor * dim) for factor in _DIRECTIONS})
+    fewer = [count for count in tried if count < min(features, rows / _ROWS_PER_DIRECTION)]
+    every: list[int | None] = [None] if features <= rows / _ROWS_PER_DIRECTION or not fewer else []
+    return (*fewer[: math.ceil(len(_DIRECTIONS))], *every)

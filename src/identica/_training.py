@@ -1,0 +1,115 @@
+"""How an estimator trains: one fit within a budget, or a search for what the data bear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from torch import Tensor, nn
+
+from identica import _planning
+from identica._progress import training_bar
+from identica.fitting import Bench, Choice, search
+from identica.fitting.bench import Listen
+from identica.learners import Contrastive, ContrastiveLearner
+from identica.models import Model
+from identica.recipes import Recipe
+from identica.training import Curve, Schedule
+
+__all__ = ["Found", "fit", "thinned"]
+
+_UNLIMITED = 10**9
+
+
+@final
+@dataclass(frozen=True)
+class Found:
+    """The fit that was kept.
+
+    Args:
+        learner: What was trained.
+        curve: Its losses.
+        choice: Its settings.
+        tried: All attempts, as plain data.
+        held_out_bits: Mean bits of held-out pairs, if there are any.
+        fitted_bits: Of as many fitted ones.
+    """
+
+    learner: ContrastiveLearner
+    curve: Curve
+    choice: Choice
+    tried: list[dict[str, Any]]
+    held_out_bits: float | None
+    fitted_bits: float | None
+
+
+def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Split, seed: int, device: str) -> Found:
+    """Train once if a budget is given or nothing is held out, otherwise by a search."""
+    recipe = _recipe(estimator, model, observations, len(split.fitted))
+    given = estimator.max_steps or (recipe.training.steps if estimator.max_seconds is None else _UNLIMITED)
+    own = estimator.encoder if isinstance(estimator.encoder, nn.Module) else None
+    with _bar(estimator, int(given)) as listen:
+        bench = Bench(
+            Contrastive(model, estimator.axes),
+            recipe,
+            observations,
+            split.runs,
+            split.fitted,
+            split.held_out,
+            seed=seed,
+            device=device,
+            network=own,
+            max_seconds=estimator.max_seconds,
+            listen=listen,
+        )
+        if split.held_out is None or estimator.max_steps is not None or estimator.max_seconds is not None:
+            kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))
+        else:
+            kept = search(bench, _planning.options_of(estimator, model.space.dim, int(given), observations, split))
+        learner = bench.matched(kept)
+    tried = [one.describe() for one in bench.attempts]
+    held_out = None if kept.bits is None else kept.score
+    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits)
+
+
+def thinned(curve: Curve, most: int) -> Curve:
+    """About so many points of a curve, with those that have a held-out loss."""
+    every = max(1, len(curve) // most)
+    last: dict[str, float] | None = None
+    kept: Curve = []
+    for number, point in enumerate(curve):
+        known = {key: value for key, value in point.items() if key not in ("step", "loss")}
+        changed = known != last and bool(known)
+        last = known
+        if changed:
+            kept.append(dict(point))
+        elif number % every == 0:
+            kept.append({"step": point["step"], "loss": point["loss"]})
+    return kept
+
+
+def _recipe(estimator: Any, model: Model, observations: Tensor, pairs: int) -> Recipe:
+    """The fast recipe, with what the user chose instead."""
+    recipe = Contrastive(model).recipe("fast")
+    images = observations.ndim > 2
+    batch_size = int(estimator.batch_size or (256 if images else recipe.training.batch_size))
+    # Small networks train best on one thread, convolutions on all.
+    training = replace(
+        recipe.training,
+        batch_size=max(2, min(batch_size, pairs)),
+        threads=0 if images else recipe.training.threads,
+    )
+    return replace(recipe, training=training)
+
+
+@contextmanager
+def _bar(estimator: Any, steps: int) -> Iterator[Listen]:
+    """A bar that starts again with each attempt."""
+    with training_bar(Schedule(steps, seconds=estimator.max_seconds), estimator.verbose) as show:
+
+        def listen(network: str, step: int, count: int, loss: float) -> None:
+            show(step * max(1, steps // count) if estimator.max_seconds is None else step, loss)
+
+        yield listen

@@ -1,0 +1,8 @@
+"""How much the data bear: steps, capacity and front of an encoder, chosen by bits on pairs that are held out."""
+
+from identica.fitting.bench import Attempt, Bench
+from identica.fitting.choice import Choice, Options
+from identica.fitting.held_out import HeldOut, held_out_bits
+from identica.fitting.search import search
+
+__all__ = ["Attempt", "Bench", "Choice", "HeldOut", "Options", "held_out_bits", "search"]

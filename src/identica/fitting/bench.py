@@ -1,0 +1,199 @@
+"""One place to try settings: the same pairs to fit and to score for all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from identica import assembly
+from identica.fitting.choice import DEEP, Choice
+from identica.fitting.held_out import HeldOut
+from identica.learners import Contrastive, ContrastiveLearner
+from identica.recipes import Recipe
+from identica.sources import ArrayPairs, stack_windows
+from identica.training import Curve
+
+__all__ = ["Attempt", "Bench"]
+
+_HELD_OUT_LOSSES = 20
+
+Listen = Callable[[str, int, int, float], None]
+"""Is told what is tried, the step, the number of steps and the loss."""
+
+
+@final
+@dataclass(frozen=True)
+class Attempt:
+    """A fit by some settings.
+
+    Args:
+        choice: The settings.
+        learner: What was trained.
+        curve: Step, loss, and held-out loss where it was computed.
+        bits: Of each held-out pair; None if nothing is held out.
+        fitted_bits: Mean bits of as many fitted pairs, scored in the same way.
+        seconds: Spent.
+    """
+
+    choice: Choice
+    learner: ContrastiveLearner
+    curve: Curve
+    bits: Tensor | None
+    fitted_bits: float | None
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """Mean held-out bits."""
+        assert self.bits is not None
+        return float(self.bits.mean())
+
+    @property
+    def overfits(self) -> bool:
+        """Whether fitted pairs are told much better than held-out ones."""
+        assert self.fitted_bits is not None
+        return self.fitted_bits - self.score > 0.1 * max(self.fitted_bits, 0.5)
+
+    def behind(self, other: Attempt) -> tuple[float, float]:
+        """How many bits this one is behind the other on the same pairs, and the standard error of that."""
+        assert other.bits is not None
+        assert self.bits is not None
+        difference = (other.bits - self.bits).double()
+        return float(difference.mean()), float(difference.std()) / len(difference) ** 0.5
+
+    def describe(self) -> dict[str, Any]:
+        """As plain data, for users."""
+        scores = {} if self.bits is None else {"held_out_bits": self.score, "fitted_bits": self.fitted_bits}
+        return self.choice.describe() | {
+            name: round(float(value or 0), 4) for name, value in (scores | {"seconds": self.seconds}).items()
+        }
+
+
+@final
+class Bench:
+    """Fits by any settings, all on the same pairs.
+
+    Args:
+        settings: What is trained.
+        recipe: How, but for what is chosen.
+        values: Observations, [rows, …].
+        runs: Of the rows, cut between fitted and held-out ones; None if they have no order.
+        fitted: Index pairs to fit.
+        held_out: Index pairs to score, if there are any.
+        seed: Of all fits.
+        device: Where they run.
+        network: A network of the user's own, if there is one.
+        max_seconds: Time for each fit, if its steps may be cut short.
+        listen: Is told how a fit goes.
+    """
+
+    def __init__(
+        self,
+        settings: Contrastive,
+        recipe: Recipe,
+        values: Tensor,
+        runs: NDArray[np.int64] | None,
+        fitted: NDArray[np.int64],
+        held_out: NDArray[np.int64] | None,
+        *,
+        seed: int,
+        device: str,
+        network: nn.Module | None = None,
+        max_seconds: float | None = None,
+        listen: Listen | None = None,
+    ) -> None:
+        self.settings, self.recipe, self.values, self.runs = settings, recipe, values, runs
+        self.fitted, self.held_out = fitted, held_out
+        self.seed, self.device, self.network = seed, device, network
+        self.max_seconds, self.listen = max_seconds, listen
+        self.attempts: list[Attempt] = []
+        self._sources: dict[int, _Pairs] = {}
+
+    def attempt(self, choice: Choice) -> Attempt:
+        """Fit by these settings, unless that was done, and score."""
+        for earlier in self.attempts:
+            if earlier.choice == choice:
+                return earlier
+        started = time.monotonic()
+        data = self._pairs(choice.window)
+        curve: Curve = []
+
+        def report(step: int, loss: float, scores: Any) -> None:
+            curve.append({"step": step, "loss": loss, **scores})
+            if self.listen is not None:
+                self.listen(choice.network, step, choice.steps, loss)
+
+        learner = assembly.fit(
+            self.settings,
+            self._recipe(choice),
+            data.source,
+            self.seed,
+            device=self.device,
+            network=self.network,
+            max_seconds=self.max_seconds,
+            report=report,
+            **self._watched(data, choice),
+        ).learner
+        assert isinstance(learner, ContrastiveLearner)
+        bits, fitted = (None if pairs is None else pairs.bits(learner, self.device) for pairs in data.scored)
+        mean = None if fitted is None else float(fitted.mean())
+        made = Attempt(choice, learner, curve, bits, mean, time.monotonic() - started)
+        self.attempts.append(made)
+        return made
+
+    def matched(self, attempt: Attempt) -> ContrastiveLearner:
+        """The learner of an attempt, with the width of its conditional matched on held-out pairs if there are any."""
+        held_out = self._pairs(attempt.choice.window).scored[0]
+        if held_out is not None:
+            attempt.learner.match(held_out.source, self.seed)
+        return attempt.learner
+
+    def _watched(self, data: _Pairs, choice: Choice) -> dict[str, Any]:
+        """What `train` takes to compute the held-out loss now and then."""
+        held_out = data.scored[0]
+        if held_out is None:
+            return {}
+
+        def evaluate(learner: Any) -> dict[str, float]:
+            return {"held_out_loss": held_out.loss(learner, self.recipe.training.batch_size)}
+
+        return {"evaluate": evaluate, "evaluate_every": max(1, choice.steps // _HELD_OUT_LOSSES)}
+
+    def _recipe(self, choice: Choice) -> Recipe:
+        network = "mlp" if choice.network == DEEP else choice.network
+        encoder = replace(
+            self.recipe.encoder,
+            network=network,
+            widths=choice.hidden(self.settings.model.space.dim) or self.recipe.encoder.widths,
+            directions=choice.directions,
+            scaling=choice.scaling,
+        )
+        return replace(self.recipe.with_steps(choice.steps), encoder=encoder)
+
+    def _pairs(self, window: int) -> _Pairs:
+        """Pairs with windows of this length, made once."""
+        if window not in self._sources:
+            values = self.values if self.runs is None else stack_windows(self.values, self.runs, window)
+            source = ArrayPairs(values, self.fitted)
+            scored: tuple[HeldOut | None, HeldOut | None] = (None, None)
+            if self.held_out is not None:
+                held_out = HeldOut(ArrayPairs(values, self.held_out), self.seed)
+                order = np.random.default_rng(self.seed).permutation(len(self.fitted))[: len(held_out.first)]
+                scored = held_out, HeldOut(ArrayPairs(values, self.fitted[np.sort(order)]), self.seed)
+            self._sources[window] = _Pairs(source, scored)
+        return self._sources[window]
+
+
+@final
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs to fit; and to score, held-out ones and as many of the fitted ones."""
+
+    source: ArrayPairs
+    scored: tuple[HeldOut | None, HeldOut | None]

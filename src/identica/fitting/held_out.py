@@ -1,0 +1,65 @@
+"""How much codes tell about partners that were not fitted."""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from torch import Tensor
+
+from identica.encoders import encode
+from identica.information import bits_of_pairs, match_scales
+from identica.learners import ContrastiveLearner
+from identica.models import Model
+from identica.sources import ArrayPairs
+
+__all__ = ["HeldOut", "held_out_bits"]
+
+_MOST_PAIRS = 2048
+_SMALLEST_SPREAD = 1e-6
+
+
+def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
+    """Bits of each pair, with the width matched on the other half of the pairs, [pairs].
+
+    A width that was matched to fitted pairs would punish a good code for being sharp; one that was matched to the same
+    pairs would flatter it.
+
+    Args:
+        model: What is assumed.
+        first: Codes z, [pairs, d].
+        second: Codes z~, [pairs, d].
+    """
+    middle = len(first) // 2
+    halves = slice(0, middle), slice(middle, None)
+    found = []
+    for scored, matched in (halves, halves[::-1]):
+        start = 1 / first[matched].double().std(dim=0).clamp_min(_SMALLEST_SPREAD)
+        scales = match_scales(model.similarity, first[matched], second[matched], start, free=model.has_free_widths)
+        found.append(bits_of_pairs(model.similarity, first[scored].float(), second[scored].float(), scales.float()))
+    return torch.cat(found)
+
+
+@final
+class HeldOut:
+    """Pairs that are scored and never fitted, in an order without time.
+
+    Args:
+        source: The pairs.
+        seed: Of the order.
+    """
+
+    def __init__(self, source: ArrayPairs, seed: int) -> None:
+        order = torch.randperm(len(source), generator=torch.Generator().manual_seed(seed))
+        self.source, self.first, self.second = source, *source.at(order[:_MOST_PAIRS])
+
+    def bits(self, learner: ContrastiveLearner, device: str) -> Tensor:
+        """Bits of each pair, [pairs]."""
+        halves = (encode(learner.reader, half, device) for half in (self.first, self.second))
+        return held_out_bits(learner.model, *halves)
+
+    def loss(self, learner: ContrastiveLearner, most: int) -> float:
+        """The learner's own loss on up to so many pairs, without its penalty."""
+        device = learner.units.shift.device
+        pairs = [half[:most].to(device) for half in (self.first, self.second)]
+        return float(learner.infonce(*learner.encoder(torch.cat(pairs)).chunk(2)))

@@ -123,7 +123,7 @@ def slow_features(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
     import torch
 
     from identica.axes import second_order_axes
-    from identica.sources.arrays import lagged_pairs
+    from identica.sources import lagged_pairs
 
     rows, found = task.fitted, min(20, task.x.shape[1])
     del seed  # nothing is drawn

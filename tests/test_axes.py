@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import Generator
@@ -12,7 +14,7 @@ from identica.axes import second_order_axes
 from identica.learners import Contrastive
 from identica.metrics import mcc
 from identica.models import Model
-from identica.spaces import Box, Real
+from identica.spaces import Box, Real, Sphere
 
 
 def turned_pairs(widths: list[float], count: int = 20_000) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -72,16 +74,66 @@ def test_the_estimator_turns_its_components() -> None:
     assert sorted(made[1].widths_) == pytest.approx([0.1, 0.9], rel=0.2)
 
 
-def test_a_turned_model_is_saved_and_loaded(tmp_path: object) -> None:
-    from pathlib import Path
-
+def test_a_turned_model_is_saved_and_loaded(tmp_path: Path) -> None:
     _, first, second = turned_pairs([0.1, 0.9], 500)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = ContrastiveICA(
             2, space="unbounded", conditional="normal", axes="second-order", max_steps=5, random_state=0
         ).fit(first.numpy(), second.numpy())
-    fitted.save(Path(str(tmp_path)) / "model")
-    again = ContrastiveICA.load(Path(str(tmp_path)) / "model")
+    fitted.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model")
     assert (again.transform(first.numpy()) == fitted.transform(first.numpy())).all()
     assert (again.widths_ == fitted.widths_).all()
+
+
+def pairs_on_a_sphere(widths: list[float], count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Points on a sphere, turned; and partners with normal noise of these widths, on the sphere too."""
+    generator = Generator().manual_seed(0)
+    dim = len(widths)
+    points = Sphere(dim).uniform(count, generator).double()
+    noise = torch.randn(count, dim, generator=generator, dtype=torch.float64)
+    near = torch.nn.functional.normalize(points + torch.tensor(widths) * noise, dim=1)
+    turn = torch.linalg.qr(torch.randn(dim, dim, generator=generator, dtype=torch.float64)).Q
+    return points, points @ turn, near @ turn
+
+
+def test_on_a_sphere_the_axes_are_a_rotation() -> None:
+    points, first, second = pairs_on_a_sphere([0.03, 0.1, 0.3], 10_000)
+    axes = second_order_axes(first, second, rotation=True)
+    assert torch.allclose(axes.T @ axes, torch.eye(3, dtype=torch.float64), atol=1e-9)
+    codes = first @ axes
+    assert torch.allclose(codes.norm(dim=1), torch.ones(10_000, dtype=torch.float64))
+    assert mcc(points, codes).value > 0.999
+    differences = torch.cov(((second - first) @ axes).T)
+    assert torch.allclose(differences, differences.diag().diag(), atol=1e-9)
+    assert (differences.diag().diff() > 0).all(), "from the smallest width to the largest"
+
+
+def test_on_a_sphere_it_is_for_normal_noise_of_free_widths() -> None:
+    settings = Contrastive(Model(Sphere(3), "normal", "free"), "second-order")
+    assert settings.ambiguity == "permutation"
+    for model in (
+        Model(Sphere(3), "normal"),
+        Model(Sphere(3), "vmf"),
+        Model(Sphere(3), "laplace", "free"),
+        Model(Box(3), "normal", "free"),
+    ):
+        with pytest.raises(InputError, match="normal noise of free widths on a sphere, got"):
+            Contrastive(model, "second-order")
+
+
+@pytest.mark.filterwarnings("ignore:two components differ by the same width")
+def test_the_estimator_turns_its_components_on_a_sphere(tmp_path: Path) -> None:
+    _, first, second = (points.numpy() for points in pairs_on_a_sphere([0.05, 0.15, 0.4], 500))
+    settings = {"space": "sphere", "conditional": "normal", "max_steps": 20, "batch_size": 64, "random_state": 0}
+    plain, turned = (ContrastiveICA(3, axes=axes, **settings).fit(first, second) for axes in ("learnt", "second-order"))
+    codes, partners = turned.transform(first), turned.transform(second)
+    assert np.allclose(np.linalg.norm(codes, axis=1), 1, atol=1e-4)
+    differences = np.cov((partners - codes).T)
+    assert np.allclose(differences, np.diag(np.diag(differences)), atol=1e-4 * differences.max())
+    before = np.cov((plain.transform(second) - plain.transform(first)).T)
+    assert np.allclose(np.linalg.eigvalsh(before), np.sort(np.diag(differences)), rtol=1e-3), "the codes are the same"
+    assert (plain.ambiguity_, turned.ambiguity_) == ("permutation", "permutation")
+    turned.save(tmp_path / "model")
+    assert np.array_equal(ContrastiveICA.load(tmp_path / "model").transform(first), codes)

@@ -10,12 +10,13 @@ from typing import Any
 import h5py
 import numpy as np
 import pandas as pd
+import platformdirs
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
 from identica._checks import InputError
-from identica.datafiles import Dataset, read_array, read_dataset, write_codes
+from identica.datafiles import Dataset, data_folder, read_array, read_dataset, write_codes
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 X_POS = X + 0.1
@@ -548,3 +549,18 @@ def test_arrays_that_cannot_be_scored(tmp_path: Path, content: Files, key: str |
     with pytest.raises(InputError) as caught:
         read_array("latents", tmp_path / next(iter(content)), key=key)
     assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_the_folder_of_data_sets_is_the_one_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("IDENTICA_DATA", str(tmp_path / "sets"))
+    assert data_folder() == tmp_path / "sets"
+
+
+@pytest.mark.parametrize("named", [None, ""])
+def test_without_a_name_data_sets_lie_in_the_users_cache(named: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if named is None:
+        monkeypatch.delenv("IDENTICA_DATA", raising=False)
+    else:
+        monkeypatch.setenv("IDENTICA_DATA", named)
+    assert data_folder() == Path(platformdirs.user_cache_dir("identica"))
+    assert data_folder().is_absolute()

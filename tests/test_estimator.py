@@ -18,15 +18,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import Generator, nn
 
-from identica import ContrastiveICA
+from identica import ContrastiveICA, _planning, _training
 from identica._checks import InputError
 from identica.assembly import fit
 from identica.encoders import Encoder, Units, encode
+from identica.fitting import HeldOut, held_out_bits
 from identica.laws import Conditional, Laplace, Marginal, Uniform
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.metrics import mcc
 from identica.models import Model
-from identica.sources import ArrayPairs, Layers, lagged_pairs
+from identica.sources import ArrayPairs, IndexPairing, LabelPairing, LagPairing, Layers, Pairing, lagged_pairs
 from identica.spaces import Box
 
 Array = NDArray[Any]
@@ -48,6 +49,16 @@ def mixed_pairs(count: int, dim: int = 3) -> tuple[Array, Array, Array]:
         return latents.numpy(), mixing(latents).numpy(), mixing(partners).numpy()
 
 
+def smooth_series(count: int, dim: int = 3) -> Array:
+    """Observations of a series whose neighbours are alike."""
+    random = np.random.default_rng(0)
+    steps = random.laplace(size=(count, dim))
+    for t in range(1, count):
+        steps[t] = 0.95 * steps[t - 1] + 0.3 * steps[t]
+    series: Array = steps @ random.normal(size=(dim, dim))
+    return series
+
+
 @pytest.fixture(scope="module")
 def pairs() -> tuple[Array, Array, Array]:
     return mixed_pairs(6000)
@@ -66,9 +77,10 @@ def test_factors_are_recovered_in_units_of_the_box(fitted: ContrastiveICA, pairs
     assert codes.min() > -0.2
     assert codes.max() < 1.2
     assert fitted.ambiguity_ == "permutation"
-    name, _, width = fitted.conditional_.partition("(scale=")
-    assert name == "laplace"
-    assert 0.04 < float(width[:-1]) < 0.07
+    widths = json.loads(fitted.conditional_.removeprefix("laplace(scale=").removesuffix(")"))
+    assert len(widths) == 3
+    assert all(0.04 < width < 0.07 for width in widths)
+    assert fitted.widths_ == pytest.approx(widths, rel=0.01)
 
 
 def test_the_score_is_held_out_bits(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
@@ -89,7 +101,8 @@ def test_the_score_is_the_mutual_information_where_it_is_known() -> None:
     model = ContrastiveICA(space="unbounded", conditional="normal", max_steps=300, random_state=0).fit(x, x_pos)
     expected = 2 * 0.5 * math.log2(1 + 1 / 0.3**2)
     assert model.score(x[:4000], x_pos[:4000]) == pytest.approx(expected, abs=0.15)
-    assert float(model.conditional_.removeprefix("normal(sigma=").rstrip(")")) == pytest.approx(0.3, rel=0.05)
+    widths = json.loads(model.conditional_.removeprefix("normal(sigma=").removesuffix(")"))
+    assert widths == pytest.approx([0.3, 0.3], rel=0.05)
 
 
 def test_partners_by_time_are_partners_by_index(pairs: tuple[Array, Array, Array]) -> None:
@@ -187,7 +200,7 @@ def test_a_damaged_model_is_refused(pairs: tuple[Array, Array, Array], tmp_path:
         ContrastiveICA.load(tmp_path / "model")
     weights.write_bytes(whole)
     content = json.loads(settings.read_text())
-    for broken in ({"format": 2}, {**content, "format": 1}, {**content, "fitted": {}}):
+    for broken in ({"format": 3}, {**content, "format": 2}, {**content, "fitted": {}}):
         settings.write_text(json.dumps(broken))
         with pytest.raises(InputError, match=r"model\.json"):
             ContrastiveICA.load(tmp_path / "model")
@@ -245,22 +258,31 @@ def test_held_out_pairs_are_scored_and_not_fitted(pairs: tuple[Array, Array, Arr
     assert (whole.n_pairs_, whole.n_held_out_pairs_, whole.validation_score_) == (300, 0, None)
 
 
-def test_of_a_series_the_end_is_held_out(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
-    x = pairs[1][:300]
+def test_of_a_series_the_ends_of_segments_are_held_out(tmp_path: Path) -> None:
+    x = smooth_series(300)
     model = ContrastiveICA(lag=2, validation_fraction=0.1, **QUICK).fit(x)
-    assert (model.n_pairs_, model.n_held_out_pairs_) == (268, 30)
-    by_hand = ContrastiveICA(**QUICK).fit(x, pairs=lagged_pairs(300, 2)[:268])
+    lagged = lagged_pairs(300, 2)
+    places = lagged % 60  # five segments, with six rows at the end of each
+    fitted, held_out = ((places >= low).all(axis=1) & (places < high).all(axis=1) for low, high in ((0, 54), (54, 60)))
+    together = (lagged // 60)[:, 0] == (lagged // 60)[:, 1]
+    fitted, held_out = lagged[fitted & together], lagged[held_out & together]
+    assert (model.n_pairs_, model.n_held_out_pairs_) == (len(fitted), len(held_out)) == (5 * 52, 5 * 4)
+    by_hand = ContrastiveICA(**QUICK).fit(x, pairs=fitted)
     assert np.array_equal(model.transform(x), by_hand.transform(x))
-    assert model.validation_score_ == pytest.approx(by_hand.score(x, pairs=lagged_pairs(300, 2)[268:]))
+    scored = HeldOut(ArrayPairs(torch.from_numpy(by_hand.transform(x)), held_out), 0)
+    bits = held_out_bits(model.model_, scored.first, scored.second)
+    assert model.validation_score_ == pytest.approx(float(bits.mean()), rel=1e-3)
     model.save(tmp_path / "model")
-    assert ContrastiveICA.load(tmp_path / "model").validation_score_ == model.validation_score_
+    again = ContrastiveICA.load(tmp_path / "model")
+    assert again.validation_score_ == model.validation_score_
+    assert again.fitted_bits_ == model.fitted_bits_
 
 
 def test_a_whole_number_is_the_seed_itself(pairs: tuple[Array, Array, Array]) -> None:
     _, x, x_pos = (array[:200] for array in pairs)
     codes = [ContrastiveICA(**QUICK | {"random_state": state}).fit(x, x_pos).transform(x) for state in (7, np.int64(7))]
     assert np.array_equal(*codes)
-    settings = Contrastive(Model(Box(3), "laplace"))
+    settings = Contrastive(Model(Box(3), "laplace", "free"))
     recipe = settings.recipe("fast")
     recipe = replace(recipe, training=replace(recipe.training, steps=3, batch_size=32))
     source = ArrayPairs(torch.from_numpy(np.concatenate([x, x_pos])), np.arange(400).reshape(2, 200).T)
@@ -277,6 +299,173 @@ def test_other_random_states_draw_a_seed(pairs: tuple[Array, Array, Array]) -> N
 
     assert np.array_equal(codes(np.random.RandomState(3)), codes(np.random.RandomState(3)))
     assert not np.array_equal(codes(None), codes(None))
+
+
+@pytest.fixture
+def short_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open budget, of a few steps."""
+    recipe = _training._recipe
+    monkeypatch.setattr(_planning, "_SHORT_SCHEDULES", (5, 10))
+    monkeypatch.setattr(_training, "_recipe", lambda *given: recipe(*given).with_steps(20))
+
+
+@pytest.mark.usefixtures("short_schedules")
+def test_held_out_pairs_choose_if_there_is_no_budget(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    latents = random.uniform(size=(150, 2))
+    mixing = random.normal(size=(2, 3))
+    x, x_pos = latents @ mixing, (latents + random.laplace(scale=0.05, size=latents.shape)) @ mixing
+    model = ContrastiveICA(2, batch_size=64, random_state=0).fit(x, x_pos)
+    assert (model.n_pairs_, model.n_held_out_pairs_) == (128, 22)
+    assert len(model.search_) > 1
+    assert {one["encoder"] for one in model.search_} > {"mlp"}
+    best = [one for one in model.search_ if all(one[name] == value for name, value in model.chosen_.items())]
+    assert len(best) == 1
+    assert best[0]["held_out_bits"] == pytest.approx(model.validation_score_, abs=1e-3)
+    assert best[0]["fitted_bits"] == pytest.approx(model.fitted_bits_, abs=1e-3)
+    assert model.chosen_["steps"] == model.n_steps_ == model.loss_curve_[-1]["step"]
+    assert all(math.isfinite(point["held_out_loss"]) for point in model.loss_curve_ if "held_out_loss" in point)
+    assert "held_out_loss" in model.loss_curve_[-1]
+    model.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model")
+    assert np.array_equal(again.transform(x), model.transform(x))
+    for name in ("chosen_", "search_", "loss_curve_", "fitted_bits_", "validation_score_", "n_held_out_pairs_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert json.loads((tmp_path / "model" / "model.json").read_text())["format"] == 3
+
+
+@pytest.mark.usefixtures("short_schedules")
+def test_what_the_user_chose_is_not_searched() -> None:
+    x = smooth_series(200, 8) * [1000, 1, 1, 1, 1, 1, 1, 1]  # in different units
+    given = {"encoder": "linear", "pca_components": 4, "scaling": "robust", "window": 2}
+    model = ContrastiveICA(2, lag=2, batch_size=32, random_state=0, **given).fit(x)
+    assert {name: model.chosen_[name] for name in given} == given
+    assert all(one[name] == value for one in model.search_ for name, value in given.items())
+    free = ContrastiveICA(2, lag=2, batch_size=32, random_state=0).fit(x)
+    for name, values in {"window": {1, 2}, "scaling": {"none", "robust"}}.items():
+        assert {one[name] for one in free.search_} == values
+
+
+def test_with_a_budget_nothing_is_chosen(pairs: tuple[Array, Array, Array]) -> None:
+    _, x, x_pos = (array[:200] for array in pairs)
+    model = ContrastiveICA(**QUICK, validation_fraction=0.2).fit(x, x_pos)
+    expected = {"encoder": "mlp", "pca_components": None, "scaling": "none", "window": 1, "steps": 3}
+    assert {name: model.chosen_[name] for name in expected} == expected
+    assert len(model.search_) == 1
+    assert model.validation_score_ == pytest.approx(model.search_[0]["held_out_bits"], abs=1e-3)
+    without = ContrastiveICA(**QUICK).fit(x, x_pos)
+    assert "held_out_bits" not in without.search_[0]
+    assert (without.fitted_bits_, without.validation_score_) == (None, None)
+    assert "held_out_loss" not in without.loss_curve_[-1]
+
+
+@pytest.mark.parametrize("scaling", ["none", "sqrt", "log1p", "robust"])
+def test_a_model_of_scaled_windows_comes_back(scaling: str, tmp_path: Path) -> None:
+    x = 100 * smooth_series(120, 5)
+    model = ContrastiveICA(2, lag=3, window=3, scaling=scaling, pca_components=4, **QUICK).fit(x)
+    model.save(tmp_path / "model")
+    again = ContrastiveICA.load(tmp_path / "model")
+    assert again.get_params() == model.get_params()
+    for trials in (None, np.repeat([0, 1], 60)):
+        assert np.array_equal(again.transform(x, trials=trials), model.transform(x, trials=trials))
+    assert again.score(x) == model.score(x)
+
+
+def test_no_window_of_a_code_goes_across_two_trials() -> None:
+    x = smooth_series(100)
+    model = ContrastiveICA(lag=3, window=3, **QUICK).fit(x)
+    whole, parted = model.transform(x), model.transform(x, trials=np.repeat(["a", "b"], 50))
+    assert np.flatnonzero((whole != parted).any(axis=1)).tolist() == [49, 50]
+    assert np.allclose(parted, np.concatenate([model.transform(x[:50]), model.transform(x[50:])]))
+    with pytest.raises(InputError, match="trials must hold one label for each of the 100 samples"):
+        model.transform(x, trials=[1, 2])
+
+
+def test_several_lags_give_the_pairs_of_each() -> None:
+    x = smooth_series(100)
+    model = ContrastiveICA(lag=[1, 4], **QUICK).fit(x)
+    assert model.n_pairs_ == 99 + 96
+    by_hand = np.concatenate([lagged_pairs(100, 1), lagged_pairs(100, 4)])
+    assert np.array_equal(model.transform(x), ContrastiveICA(**QUICK).fit(x, pairs=by_hand).transform(x))
+    assert model.score(x) == pytest.approx(ContrastiveICA(**QUICK).fit(x, pairs=by_hand).score(x, pairs=by_hand))
+    assert ContrastiveICA(lag=[4, 4], **QUICK).fit(x).n_pairs_ == 96
+
+
+def test_labels_make_partners() -> None:
+    random = np.random.default_rng(0)
+    behaviour = random.uniform(size=400)
+    x = np.stack([behaviour, random.uniform(size=400)], axis=1) @ random.normal(size=(2, 2))
+    model = ContrastiveICA(1, max_steps=60, batch_size=128, encoder="linear", random_state=0).fit(x, labels=behaviour)
+    assert abs(np.corrcoef(model.transform(x)[:, 0], behaviour)[0, 1]) > 0.95
+    related = model.score(x, labels=behaviour)
+    assert related > 1
+    assert model.score(x, labels=random.permutation(behaviour)) < 0
+    made = LabelPairing(behaviour).pairs()
+    by_hand = clone(model).fit(x, pairs=made)
+    assert np.array_equal(model.transform(x), by_hand.transform(x))
+    assert by_hand.score(x, pairs=made) == pytest.approx(related)
+
+
+def test_labels_and_a_lag_make_partners_close_in_time() -> None:
+    x = smooth_series(100)
+    labels = np.arange(100) % 3
+    model = ContrastiveICA(lag=5, **QUICK).fit(x, labels=labels)
+    assert np.array_equal(model.transform(x), ContrastiveICA(lag=3, **QUICK).fit(x).transform(x))
+    trials = np.repeat([0, 1], 50)
+    assert ContrastiveICA(lag=5, **QUICK).fit(x, labels=labels, trials=trials).n_pairs_ == 2 * 47
+
+
+def test_unrelated_pairs_are_warned_of() -> None:
+    x, x_pos = np.random.default_rng(0).normal(size=(2, 300, 3))
+    with pytest.warns(UserWarning, match=r"these pairs do not tell the factors: .* share -\d+\.\d\d bits"):
+        model = ContrastiveICA(**QUICK, validation_fraction=0.5).fit(x, x_pos)
+    assert model.validation_score_ is not None
+    assert model.validation_score_ <= 0
+
+
+def by_two_arrays() -> tuple[Array, Pairing, dict[str, Any]]:
+    return np.concatenate([GOOD, NEAR]), IndexPairing(100, np.arange(100).reshape(2, 50).T), {}
+
+
+def by_one_lag() -> tuple[Array, Pairing, dict[str, Any]]:
+    return smooth_series(200), LagPairing(200, [2]), {"lag": 2}
+
+
+def by_windows() -> tuple[Array, Pairing, dict[str, Any]]:
+    settings = {"n_components": 2, "lag": 3, "window": 3, "scaling": "robust", "pca_components": 4}
+    return smooth_series(200, 5), LagPairing(200, [3], np.repeat(np.arange(20), 10)), settings
+
+
+def by_labels() -> tuple[Array, Pairing, dict[str, Any]]:
+    x = smooth_series(100)
+    return x, LabelPairing(x[:, 0]), {}
+
+
+@pytest.mark.filterwarnings("ignore:these pairs do not tell the factors")
+@pytest.mark.parametrize("make", [by_two_arrays, by_one_lag, by_windows, by_labels])
+def test_nothing_of_held_out_rows_is_seen(make: Any) -> None:
+    x, pairing, settings = make()
+    rows = pairing.held_out(0.2, 4096, 0)
+    settings = QUICK | settings | {"validation_fraction": 0.2, "random_state": 5}
+
+    def fit_on(values: Array) -> ContrastiveICA:
+        if isinstance(pairing, IndexPairing):
+            return ContrastiveICA(**settings).fit(values, pairs=pairing.indices)
+        if isinstance(pairing, LabelPairing):
+            return ContrastiveICA(**settings).fit(values, labels=x[:, 0])
+        return ContrastiveICA(**settings).fit(values, trials=pairing.runs)
+
+    def weights(model: ContrastiveICA) -> dict[str, Array]:
+        return {name: value.numpy() for name, value in model.encoder_.state_dict().items()}
+
+    plain = weights(fit_on(x))
+    changed = x.copy()
+    changed[rows] = 50 - 20 * x[rows]
+    for name, value in weights(fit_on(changed)).items():
+        assert np.array_equal(value, plain[name]), f"{name} has seen what was held out"
+    changed = x.copy()
+    changed[~rows] = 50 - 20 * x[~rows]
+    assert any(not np.array_equal(value, plain[name]) for name, value in weights(fit_on(changed)).items())
 
 
 def test_the_encoder_gives_codes_in_units_of_the_box(fitted: ContrastiveICA, pairs: tuple[Array, Array, Array]) -> None:
@@ -316,15 +505,28 @@ NEAR = GOOD + 0.1 * np.random.default_rng(1).normal(size=GOOD.shape)
         ({"n_components": 1, "space": "sphere", "conditional": "vmf"}, (GOOD, NEAR), "at least 2 on a sphere"),
         ({"lag": 0}, (GOOD,), "lag must be a whole number of at least 1, got 0"),
         ({"lag": 50}, (GOOD,), "lag must be below the number of samples 50, got 50"),
-        ({"lag": 1}, (GOOD, NEAR), "one way: X_pos, pairs or lag; got X_pos and lag"),
+        ({"lag": 1}, (GOOD, NEAR), "give positive pairs in one way: X_pos, pairs, lag or labels; got X_pos and lag"),
         ({"max_steps": -1}, (GOOD, NEAR), "max_steps must be"),
         ({"max_seconds": 0}, (GOOD, NEAR), "max_seconds must be"),
         ({"batch_size": 1}, (GOOD, NEAR), "batch_size must be at least 2, got 1"),
-        ({"validation_fraction": 1.0}, (GOOD, NEAR), "validation_fraction must be from 0 to below 1, got 1.0"),
-        ({"validation_fraction": -0.1}, (GOOD, NEAR), "validation_fraction must be from 0 to below 1, got -0.1"),
+        ({"validation_fraction": 1.0}, (GOOD, NEAR), "fraction must be 'auto' or from 0 to below 1, got 1.0"),
+        ({"validation_fraction": -0.1}, (GOOD, NEAR), "fraction must be 'auto' or from 0 to below 1, got -0.1"),
+        ({"validation_fraction": "some"}, (GOOD, NEAR), "validation_fraction must be 'auto' or from 0 to"),
+        ({"window": 3}, (GOOD, NEAR), "window needs lag, which makes X a time series; got window=3 without lag"),
+        ({"window": 0, "lag": 1}, (GOOD,), "window must be a whole number of at least 1, got 0"),
+        ({"window": None, "lag": 1}, (GOOD,), "window must be 'auto' or a whole number from 1, got None"),
+        ({"scaling": "root"}, (GOOD, NEAR), "unknown scaling 'root'"),
+        ({"scaling": "log"}, (GOOD, NEAR), "did you mean 'log1p'"),
+        ({"widths": "same"}, (GOOD, NEAR), "unknown widths 'same'"),
+        ({"pca_components": "all"}, (GOOD, NEAR), "pca_components must be a whole number of at least 1, got 'all'"),
+        ({"lag": []}, (GOOD,), "lag must be a whole number from 1 or several, got none"),
+        ({"lag": [1, 0]}, (GOOD,), "lag must be a whole number of at least 1, got 0"),
+        ({"lag": [1, 2.5]}, (GOOD,), "lag must be a whole number of at least 1, got 2.5"),
+        ({"lag": "1"}, (GOOD,), "lag must be a whole number of at least 1, got '1'"),
+        ({"lag": [1, 50]}, (GOOD,), "lag must be below the number of samples 50, got 50"),
         ({"random_state": -1}, (GOOD, NEAR), "random_state must be a whole number from 0"),
         ({"device": "tpu"}, (GOOD, NEAR), "device 'tpu' is not available"),
-        ({}, (GOOD,), "give positive pairs in one way: X_pos, pairs or lag; got none"),
+        ({}, (GOOD,), "give positive pairs in one way: X_pos, pairs, lag or labels; got none"),
         ({}, (GOOD, NEAR[:-1]), "X_pos must have the shape of X, [50, 3], got [49, 3]"),
         ({}, (GOOD, GOOD), "each observation is its own partner"),
         ({}, (GOOD * np.nan, NEAR), "X must be finite, got 150 NaN"),
@@ -351,6 +553,10 @@ def test_bad_input_gets_one_line(settings: dict[str, Any], arguments: tuple[Any,
         ({"pairs": np.empty((0, 2), int)}, "at least one pair"),
         ({"X_pos": NEAR, "trials": np.zeros(50)}, "trials needs lag"),
         ({"X_pos": NEAR, "pairs": [[0, 1]]}, "got X_pos and pairs"),
+        ({"X_pos": NEAR, "labels": np.arange(50)}, "got X_pos and labels"),
+        ({"labels": np.arange(49)}, "labels must be one for each of the 50 samples, got 49"),
+        ({"labels": np.full(50, np.nan)}, "labels must be finite"),
+        ({"labels": np.arange(50)}, "labels leave no pairs"),
     ],
 )
 def test_bad_pairs_get_one_line(keywords: dict[str, Any], message: str) -> None:

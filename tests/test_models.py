@@ -18,8 +18,15 @@ def test_models_choose_their_similarity() -> None:
 
 
 def test_models_have_names() -> None:
-    assert Model.named("unbounded", "laplace", 5) == Model(Real(5), "laplace")
-    assert str(Model.named("box", "gennorm(beta=3)", 3)) == "box, gennorm(beta=3)"
+    assert Model.named("unbounded", "laplace", 5) == Model(Real(5), "laplace", "free")
+    assert Model.named("unbounded", "laplace", 5, "equal") == Model(Real(5), "laplace")
+    assert str(Model.named("box", "gennorm(beta=3)", 3)) == "box, gennorm(beta=3), free widths"
+    assert str(Model.named("box", "gennorm(beta=3)", 3, "equal")) == "box, gennorm(beta=3)"
+
+
+def test_a_von_mises_fisher_law_has_equal_widths_whatever_is_asked_for() -> None:
+    assert Model.named("sphere", "vmf", 3) == Model.named("sphere", "vmf", 3, "equal") == Model(Sphere(3), "vmf")
+    assert str(Model.named("sphere", "vmf", 3)) == "sphere, vmf"
 
 
 def test_the_theory_leaves_a_map_open() -> None:

@@ -147,6 +147,8 @@ def _kind(backbone: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple | range):
+        return [_plain(one) for one in value]
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 

@@ -30,7 +30,8 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
         X: What the user gave.
         reset: Whether this is a fit.
     """
-    images = estimator.encoder in IMAGE_BACKBONES if isinstance(estimator.encoder, str) else np.asarray(X).ndim > 2
+    named = isinstance(estimator.encoder, str) and estimator.encoder != "auto"
+    images = estimator.encoder in IMAGE_BACKBONES if named else _dimensions(X) > 2
     try:
         if images:
             values = _images("X", X)
@@ -56,6 +57,11 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
             f"X must have observations of shape {list(estimator.observation_shape_)}, got {list(values.shape[1:])}"
         )
     return _checks.finite("X", values)
+
+
+def _dimensions(values: Any) -> int:
+    """Of an array, a table or nested lists; 2 for what has no shape of its own, such as a sparse matrix."""
+    return int(getattr(values, "ndim", 0) or np.ndim(values))
 
 
 def make_pairs(
@@ -90,8 +96,8 @@ def make_pairs(
     if pairs is not None:
         return values, IndexPairing(count, pairs)
     if labels is not None:
-        if len(np.asarray(labels)) != count:
-            raise InputError(f"labels must be one for each of the {count} samples, got {len(np.asarray(labels))}")
+        if np.ndim(labels) == 0 or len(np.asarray(labels)) != count:
+            raise InputError(f"labels must be one for each of the {count} samples, got shape {list(np.shape(labels))}")
         return values, LabelPairing(labels, trials=trials, within=None if lags is None else max(lags), seed=seed)
     if lags is not None:
         return values, LagPairing(count, lags, trials)
@@ -99,7 +105,9 @@ def make_pairs(
     return torch.cat([values, positives]), IndexPairing(2 * count, np.arange(2 * count).reshape(2, count).T)
 
 
-def components(observations: Tensor, wanted: int | None, directions: int | str | None, space: str) -> int:
+def components(
+    observations: Tensor, wanted: int | None, directions: int | str | None, space: str, window: int = 1
+) -> int:
     """The number of components: as wanted, or as many as features; refused if data or space do not allow it.
 
     Args:
@@ -107,6 +115,7 @@ def components(observations: Tensor, wanted: int | None, directions: int | str |
         wanted: The estimator's `n_components`.
         directions: The estimator's `pca_components`.
         space: The name of the space of the components.
+        window: How many rows the encoder sees at a time.
     """
     features = math.prod(observations.shape[1:])
     if wanted is None and observations.ndim > 2:
@@ -118,9 +127,10 @@ def components(observations: Tensor, wanted: int | None, directions: int | str |
         directions = None
     if directions is not None and observations.ndim > 2:
         raise InputError(f"pca_components must be left out for images, got {directions}")
-    if isinstance(directions, int) and not dim <= directions <= features:
+    most = features * window
+    if isinstance(directions, int) and not dim <= directions <= most:
         raise InputError(
-            f"pca_components must be from the number of components {dim} to the number of features {features}, "
+            f"pca_components must be from the number of components {dim} to the number of features {most}, "
             f"got {directions}"
         )
     if space == "sphere" and dim < 2:

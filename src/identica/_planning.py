@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -17,16 +16,19 @@ from identica.encoders import BACKBONES, IMAGE_BACKBONES, SCALINGS, Scaling
 from identica.fitting.choice import DEEP, Choice, Options, likely_scalings
 from identica.sources import Pairing
 
-__all__ = ["AUTO", "Split", "check_settings", "lags_of", "options_of", "plain_choice", "split_pairs"]
+__all__ = ["AUTO", "Split", "check_settings", "lags_of", "options_of", "plain_choice", "split_pairs", "window_of"]
 
 AUTO = "auto"
 """What a user writes to let held-out pairs decide."""
 
 _VALIDATION_FRACTION, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.15, 4096, 20
+# Half of the held-out pairs must do to match a width to.
+_FEWEST_SCORED = 16
 _LONGEST_WINDOW, _MOST_WINDOWED = 50, 4096
 # Schedules before that of the recipe, for up to ten components.
 _SHORT_SCHEDULES = (100, 300, 1000)
 _DIRECTIONS = (2, 4, 8, 16)
+_NOISES = (0.0, 0.3, 0.6, 1.0, 1.5)
 _FEWEST_DIRECTIONS = 6
 # Kept directions must be so many times fewer than the rows.
 _ROWS_PER_DIRECTION = 4
@@ -41,6 +43,8 @@ def check_settings(estimator: Any) -> None:
         value = getattr(estimator, name)
         if value is not None and not (name in ("pca_components", "window") and value == AUTO):
             _checks.at_least_one(name, _checks.whole(value))
+    if estimator.noise != AUTO:
+        _checks.not_negative("noise", estimator.noise)
     if estimator.window is None:
         raise InputError("window must be 'auto' or a whole number from 1, got None")
     if estimator.lag is not None:
@@ -54,6 +58,15 @@ def check_settings(estimator: Any) -> None:
     part = estimator.validation_fraction
     if part != AUTO and not (isinstance(part, int | float) and 0 <= part < 1):
         raise InputError(f"validation_fraction must be 'auto' or from 0 to below 1, got {part!r}")
+
+
+def window_of(estimator: Any, observations: Tensor) -> int:
+    """The window that is given, 1 for `auto`; refused for images, as is a scaling."""
+    if observations.ndim > 2:
+        for name, plain in (("window", 1), ("scaling", "none")):
+            if getattr(estimator, name) not in (AUTO, plain):
+                raise InputError(f"{name} must be left out for images, got {getattr(estimator, name)!r}")
+    return 1 if estimator.window == AUTO else int(estimator.window)
 
 
 def lags_of(lag: Any) -> tuple[int, ...]:
@@ -82,14 +95,20 @@ class Split:
 
 def split_pairs(pairing: Pairing, fraction: Any, *, open_budget: bool, seed: int = 0) -> Split:
     """Hold out what `validation_fraction` says; `auto` holds out a part if there is something to choose by it."""
-    if fraction == AUTO:
+    given = fraction != AUTO
+    if not given:
         fraction = _usual_fraction(len(pairing.pairs())) if open_budget else 0.0
     if fraction == 0:
         return Split(pairing.pairs(), None, pairing.runs)
     rows = pairing.held_out(fraction, _MOST_HELD_OUT, seed)
     runs = pairing.cut(rows)
     fitted, held_out = (pairing.pairs(chosen, runs) for chosen in (~rows, rows))
-    if len(held_out) < 4 or len(fitted) == 0:
+    if len(held_out) < _FEWEST_SCORED or len(fitted) == 0:
+        if given:
+            raise InputError(
+                f"validation_fraction must leave at least {_FEWEST_SCORED} pairs to hold out and some to fit, "
+                f"got {fraction!r}, which leaves {len(held_out)} and {len(fitted)}"
+            )
         return Split(pairing.pairs(), None, pairing.runs)
     return Split(fitted, held_out, runs)
 
@@ -106,9 +125,9 @@ def plain_choice(estimator: Any, steps: int, observations: Tensor) -> Choice:
     named = _named(estimator, observations)
     directions = None if estimator.pca_components == AUTO else _checks.whole(estimator.pca_components)
     scaling: Scaling = "none" if estimator.scaling == AUTO else estimator.scaling
-    return Choice(
-        named or "mlp", directions, scaling, 1 if estimator.window == AUTO else int(estimator.window), int(steps)
-    )
+    window = 1 if estimator.window == AUTO else int(estimator.window)
+    noise = 0.0 if estimator.noise == AUTO else float(estimator.noise)
+    return Choice(named or "mlp", directions, scaling, window, int(steps), noise)
 
 
 def options_of(estimator: Any, dim: int, steps: int, observations: Tensor, split: Split) -> Options:
@@ -131,7 +150,9 @@ def options_of(estimator: Any, dim: int, steps: int, observations: Tensor, split
         scalings = ("none",)
     longer = max(dim, 10) / 10
     rungs = [round(longer * rung) for rung in _SHORT_SCHEDULES]
-    return Options(networks, directions, scalings, windows, (*(rung for rung in rungs if rung < steps), steps))
+    schedules = (*(rung for rung in rungs if rung < steps), steps)
+    noises = _NOISES if vectors and named != "linear" and estimator.noise == AUTO else (plain.noise,)
+    return Options(networks, directions, scalings, windows, schedules, noises)
 
 
 def _named(estimator: Any, observations: Tensor) -> str | None:
@@ -150,4 +171,4 @@ def _directions(dim: int, features: int, rows: int) -> tuple[int | None, ...]:
     tried = sorted({max(_FEWEST_DIRECTIONS, factor * dim) for factor in _DIRECTIONS})
     fewer = [count for count in tried if count < min(features, rows / _ROWS_PER_DIRECTION)]
     every: list[int | None] = [None] if features <= rows / _ROWS_PER_DIRECTION or not fewer else []
-    return (*fewer[: math.ceil(len(_DIRECTIONS))], *every)
+    return (*fewer, *every)

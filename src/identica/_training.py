@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ class Found:
         tried: All attempts, as plain data.
         held_out_bits: Mean bits of held-out pairs, if there are any.
         fitted_bits: Of as many fitted ones.
+        error: Standard error of the held-out bits.
     """
 
     learner: ContrastiveLearner
@@ -43,6 +45,16 @@ class Found:
     tried: list[dict[str, Any]]
     held_out_bits: float | None
     fitted_bits: float | None
+    error: float
+
+    def warn_of_nothing(self, stacklevel: int) -> None:
+        """Say so if held-out pairs share nothing."""
+        if self.held_out_bits is not None and self.held_out_bits <= 2 * self.error:
+            warnings.warn(
+                f"these pairs do not tell the factors: codes of held-out pairs share {self.held_out_bits:z.2f} bits, "
+                "which is not above zero by more than its error",
+                stacklevel=stacklevel + 1,
+            )
 
 
 def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Split, seed: int, device: str) -> Found:
@@ -71,7 +83,8 @@ def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Spl
         learner = bench.matched(kept)
     tried = [one.describe() for one in bench.attempts]
     held_out = None if kept.bits is None else kept.score
-    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits)
+    error = 0.0 if kept.bits is None else float(kept.bits.std()) / len(kept.bits) ** 0.5
+    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits, error)
 
 
 def thinned(curve: Curve, most: int) -> Curve:

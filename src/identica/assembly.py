@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
@@ -67,6 +67,7 @@ def fit(
     device: str = "cpu",
     network: nn.Module | None = None,
     max_seconds: float | None = None,
+    calibrate: Callable[[Learner], dict[str, Any]] | None = None,
     **watched: Any,
 ) -> Fit:
     """Build the learner, train it on the source by the recipe, and calibrate it.
@@ -79,6 +80,7 @@ def fit(
         device: Where to train, as `resolve_device` names it.
         network: A network of the caller's own, for a contrastive learner.
         max_seconds: Time for training, if the recipe's steps may be cut short.
+        calibrate: What to do with the trained learner instead of calibrating it on the source.
         **watched: What `train` takes to evaluate, report and save checkpoints.
     """
     training, started = recipe.training, time.monotonic()
@@ -96,7 +98,8 @@ def fit(
             **watched,
         )
         started = time.monotonic()
-        fitted = learner.eval().calibrate(source, seed)
+        learner.eval()
+        fitted = learner.calibrate(source, seed) if calibrate is None else calibrate(learner)
         return Fit(learner, trained.curve, assembled + trained.seconds + time.monotonic() - started, fitted)
 
 

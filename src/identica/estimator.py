@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -53,6 +52,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             chooses by held-out pairs.
         scaling: What each value passes first: `none`, `sqrt` or `log1p` (for counts), `robust` (for different units
             and outliers). `auto` chooses by held-out pairs among those that fit the kind of data.
+        noise: Deviation of noise on whitened observations in training, against learning few pairs by heart. `auto`
+            chooses by held-out pairs.
         lag: For a time series: rows t and t + lag of X are a pair. One whole number, or several.
         window: For a time series: how many rows around t the encoder sees at a time. `auto` chooses by held-out pairs
             between one row and as many as the lag.
@@ -76,7 +77,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             component that is not used.
         components_used_: Numbers of the components that tell something about partners that the others do not.
         ambiguity_: Up to which map the theory identifies the factors.
-        chosen_: What was fitted in the end: encoder, pca_components, scaling, window and steps.
+        chosen_: What was fitted in the end: encoder, pca_components, scaling, noise, window and steps.
         search_: All that was tried, with the bits of held-out and of fitted pairs.
         loss_curve_: Step, loss and held-out loss, at up to a hundred steps.
         n_steps_: Number of updates.
@@ -105,6 +106,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         encoder: str | nn.Module = "auto",
         pca_components: int | str | None = "auto",
         scaling: Scaling | str = "auto",
+        noise: float | str = "auto",
         lag: int | Sequence[int] | None = None,
         window: int | str = "auto",
         max_steps: int | None = None,
@@ -123,6 +125,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.encoder = encoder
         self.pca_components = pca_components
         self.scaling = scaling
+        self.noise = noise
         self.lag = lag
         self.window = window
         self.max_steps = max_steps
@@ -168,7 +171,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.search_ = found.tried
         self.n_held_out_pairs_ = 0 if split.held_out is None else len(split.held_out)
         self.validation_score_, self.fitted_bits_ = found.held_out_bits, found.fitted_bits
-        _warn_of_nothing(self.validation_score_)
+        found.warn_of_nothing(stacklevel=2)
         return self
 
     def transform(self, X: Any, trials: Any = None) -> NDArray[np.floating[Any]]:
@@ -270,7 +273,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _model(self, observations: Tensor) -> Model:
         """The assumption, with its number of components."""
-        dim = _pairing.components(observations, self.n_components, self.pca_components, self.space)
+        window = _planning.window_of(self, observations)
+        directions = _checks.whole(self.pca_components)
+        dim = _pairing.components(observations, self.n_components, directions, self.space, window)
         return Model.named(self.space, self.conditional, dim, self.widths)
 
     def _pairing(
@@ -282,13 +287,5 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _windows(self, values: Tensor, trials: Any) -> Tensor:
         """What the encoder sees of these rows."""
-        window = int(self.chosen_["window"])
-        return values if window == 1 else stack_windows(values, runs_of(len(values), trials), window)
-
-
-def _warn_of_nothing(bits: float | None) -> None:
-    if bits is not None and bits <= 0:
-        warnings.warn(
-            f"these pairs do not tell the factors: codes of held-out pairs share {bits:.2f} bits, none above zero",
-            stacklevel=3,
-        )
+        runs = runs_of(len(values), trials)
+        return values if values.ndim > 2 else stack_windows(values, runs, int(self.chosen_["window"]))

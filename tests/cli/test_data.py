@@ -49,6 +49,8 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
         "200",
         "--batch-size",
         "128",
+        "--held-out",
+        "0.1",
         "--json",
     )
     assert code == 0, err
@@ -56,6 +58,10 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
     assert fitted["pairs"] == 270
     assert fitted["held_out_pairs"] == 30
     assert 1 < fitted["bits"] < np.log2(30)
+    assert 1 < fitted["fitted_bits"] < np.log2(30)
+    assert fitted["chosen"]["steps"] == fitted["steps"] == 200
+    assert fitted["chosen"]["encoder"] == "mlp"
+    assert [one["held_out_bits"] for one in fitted["tried"]] == [fitted["bits"]]
     assert identica("transform", "model", "pairs.npz", "--out", "codes.npz")[0] == 0
     assert np.load("codes.npz")["codes"].shape == (300, 3)
     code, out, err = identica("score", "latents.npy", "codes.npz", "--json")
@@ -201,7 +207,22 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         ((*GOOD_FIT, "--max-seconds", "-1"), "max_seconds must be"),
         ((*GOOD_FIT, "--batch-size", "1"), "batch_size must be"),
         ((*GOOD_FIT, "--device", "abacus"), "device 'abacus'"),
-        ((*GOOD_FIT, "--held-out", "2"), "held_out must be"),
+        ((*GOOD_FIT, "--held-out", "2"), "--validation-fraction must be auto or a part from 0 to below 1, got '2'"),
+        ((*GOOD_FIT, "--validation-fraction", "all"), "--validation-fraction must be auto or a part"),
+        ((*GOOD_FIT, "--scaling", "cube"), "unknown scaling 'cube'"),
+        ((*GOOD_FIT, "--window", "0"), "--window must be auto or a whole number from 1, got '0'"),
+        ((*GOOD_FIT, "--window", "3"), "window needs lag"),
+        ((*GOOD_FIT, "--pca-components", "none"), "--pca-components must be auto, all or a whole number from 1"),
+        ((*GOOD_FIT, "--label", "x"), "--label must be left out, got 'x'"),
+        (("fit", "walk.csv", "--lag", "two", "--out", "model"), "--lag must be whole numbers from 1"),
+        (("fit", "walk.csv", "--lag", "5:1", "--out", "model"), "got '5:1'"),
+        (("fit", "walk.csv", "--lag", "1,,2", "--out", "model"), "got '1,,2'"),
+        (("fit", "walk.csv", "--lag", "1:999999999", "--out", "model"), "--lag must be at most 1000 numbers"),
+        (("fit", "walk.csv", "--label", "day", "--out", "model"), "'walk.csv' has no column 'day'"),
+        (("fit", "walk.csv", "--label", "a", "--columns", "a,b", "--out", "model"), "'a' of 'walk.csv' is a label"),
+        (("fit", "walk.csv", "--label", "a,session", "--out", "model"), "'a' is real and 'session' is not"),
+        (("fit", "walk.csv", "--label", "a,a", "--out", "model"), "label must be different names, got 'a' twice"),
+        (("fit", "alone.npz", "--label", "speed", "--out", "model"), "'alone.npz' has no array 'speed'"),
         ((*GOOD_FIT, "--report", "page.pdf"), "--report must end in .html"),
         ((*GOOD_FIT, "--random-state", "-1"), "random_state must be"),
         (("fit", "good.npz", "--out", "good.npz"), "--out must be a new folder"),

@@ -34,7 +34,18 @@ def write_example(path: Path) -> None:
             summary=[("MCC", "99.7 %"), ("a rather long label", "laplace(scale=0.05)")],
             latents=latents,
             latent_names=[HOSTILE, "speed"],
-            curve=[{"step": step, "loss": 3 - step / 50, "mcc": 90.0, "r2": 95.0} for step in range(0, 100, 5)],
+            curve=[
+                {"step": step, "loss": 3 - step / 50, "held_out_loss": 3 - step / 99, "mcc": 90.0, "r2": 95.0}
+                for step in range(0, 100, 5)
+            ],
+            held_out_bits=-0.1,
+            fitted_bits=2.0,
+            held_out_pairs=40,
+            chosen={"encoder": "linear", "pca_components": None, "steps": 100},
+            tried=[
+                {"encoder": encoder, "pca_components": None, "steps": 100, "held_out_bits": -0.1, "fitted_bits": 2.0}
+                for encoder in ("linear", "a network with a rather long name")
+            ],
             series=True,
             images=generator.integers(256, size=(200, 1, 16, 16), dtype=np.uint8),
             selection={

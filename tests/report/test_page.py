@@ -51,7 +51,18 @@ SELECTION = {
     ],
     "verdict": "The pairs fit best with: box, laplace.",
 }
-SECTIONS = ("training", "factors", "correlations", "pairs", "time", "pictures", "assumption", "refits", "settings")
+SECTIONS = (
+    "training",
+    "trust",
+    "factors",
+    "correlations",
+    "pairs",
+    "time",
+    "pictures",
+    "assumption",
+    "refits",
+    "settings",
+)
 
 
 class Reader(HTMLParser):
@@ -112,6 +123,8 @@ def everything(samples: int = 300, factors: int = 3, size: int = 16) -> Report:
         summary=[("MCC", "99.7 %"), ("steps", "3000")],
         latents=latents,
         curve=[{"step": step, "loss": 1 / step, "mcc": 90.0, "r2": 95.0} for step in range(1, 2000)],
+        held_out_bits=3.0,
+        chosen={"encoder": "mlp", "pca_components": None},
         series=True,
         trials=np.repeat(["first", "second"], samples // 2),
         images=generator.integers(256, size=(samples, 3, size, size), dtype=np.uint8),
@@ -166,6 +179,8 @@ def test_sections_appear_with_their_data_only(tmp_path: Path) -> None:
     assert "How to cite" in bare.text
     for part, section in {
         "curve": "training",
+        "held_out_bits": "trust",
+        "chosen": "trust",
         "images": "pictures",
         "selection": "assumption",
         "consistency": "refits",
@@ -382,12 +397,16 @@ def test_a_fit_becomes_a_report(tmp_path: Path, fitted: tuple[ContrastiveICA, np
     report = report_of_fit(model, x, latents=truth, consistency=CONSISTENCY, seconds=2.0)
     assert report.series
     assert dict(report.summary)["bits a pair, held out"] == f"{model.validation_score_:.2f}"
+    assert dict(report.summary)["bits a pair, fitted"] == f"{model.fitted_bits_:.2f}"
     assert report.summary[0][0] == "MCC"
+    assert report.chosen == model.chosen_
+    assert report.held_out_pairs == model.n_held_out_pairs_ > 0
     assert report.names_of_latents == ["speed", "angle"]
     assert "permutation" in report.lead
     assert report.settings["steps"] == 5
     reader, _ = read(report, tmp_path)
-    assert {"training", "factors", "time", "refits", "settings"} <= set(reader.ids)
+    assert {"training", "trust", "factors", "time", "refits", "settings"} <= set(reader.ids)
+    assert [trace["name"] for trace in reader.figures["loss"][0]["data"]] == ["fitted pairs", "held-out pairs"]
     assert dataclasses.replace(report, series=False).series is False
 
 

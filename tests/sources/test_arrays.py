@@ -21,22 +21,6 @@ def test_bytes_stay_bytes(generator: Generator) -> None:
     assert ArrayPairs(images, [[0, 1]]).pairs(3, generator)[0].dtype == torch.uint8
 
 
-@pytest.mark.parametrize("in_order", [True, False])
-def test_a_split_parts_the_pairs(in_order: bool) -> None:
-    source = ArrayPairs(torch.zeros(101, 1), lagged_pairs(101, 1))
-    fitted, tested = source.split(0.2, in_order=in_order, seed=0)
-    assert tested is not None
-    assert (len(fitted), len(tested)) == (80, 20)
-    first, second = fitted.indices.numpy(), tested.indices.numpy()
-    assert sorted(np.concatenate([first, second])[:, 0]) == list(range(100))
-    assert (first.max() <= second.min()) == in_order
-    assert fitted.observations is tested.observations is source.observations
-    everything, nothing = source.split(0.0, in_order=in_order, seed=0)
-    assert (len(everything), nothing) == (100, None)
-    with pytest.raises(InputError, match="held_out must be a part"):
-        source.split(1.0, in_order=in_order, seed=0)
-
-
 def test_distinct_pairs_come_once(generator: Generator) -> None:
     source = ArrayPairs(torch.arange(101.0)[:, None], lagged_pairs(101, 1))
     first, second = source.distinct_pairs(1000, generator)
@@ -45,11 +29,16 @@ def test_distinct_pairs_come_once(generator: Generator) -> None:
     assert len(source.distinct_pairs(7, generator)[0].unique()) == 7
 
 
-def test_single_observations_come_once(generator: Generator) -> None:
-    source = ArrayPairs(torch.arange(50.0)[:, None], [[0, 1]])
+def test_single_observations_of_pairs_come_once(generator: Generator) -> None:
+    source = ArrayPairs(torch.arange(50.0)[:, None], [[0, 1], [1, 7], [30, 0]])
     assert source.shape == (1,)
-    assert sorted(source.sample(60, generator).flatten().tolist()) == list(range(50))
-    assert source.bounded_sample(5, generator).shape == (5, 1)
+    assert sorted(source.sample(60, generator).flatten().tolist()) == [0, 1, 7, 30], "no row without a partner"
+    assert source.bounded_sample(3, generator).shape == (3, 1)
+
+
+def test_bad_pairs_are_refused() -> None:
+    with pytest.raises(InputError, match="pairs must index the 5 samples from 0, got 0 to 5"):
+        ArrayPairs(torch.zeros(5, 1), [[0, 5]])
 
 
 def test_partners_stay_within_a_trial() -> None:

@@ -13,6 +13,7 @@ from identica.cli import figures as figures
 from identica.cli import paper as paper
 from identica.cli import theory as theory
 from identica.cli._app import BAD_INPUT, FAILED, INTERRUPTED, app
+from identica.cli._warnings import in_one_line
 from identica.training import DivergenceError
 
 __all__ = ["app", "main"]
@@ -24,7 +25,8 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 def main() -> None:
     """Entry point: one clear line for bad input, no traceback."""
     try:
-        code = app(standalone_mode=False)
+        with in_one_line():
+            code = app(standalone_mode=False)
     except _USAGE_ERROR as error:
         print(f"identica: {error.format_message()}", file=sys.stderr)
         sys.exit(BAD_INPUT)

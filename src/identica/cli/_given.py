@@ -5,43 +5,57 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from identica import _checks
 from identica._checks import InputError
+from identica.cli import _values
 from identica.cli._options import FitOptions
 
 if TYPE_CHECKING:
     from identica.datafiles import Dataset
 
-__all__ = ["Given", "column_names", "read", "with_column_names"]
+__all__ = ["Given", "read", "with_column_names"]
 
 
 class Given(NamedTuple):
     """Data, and the lag that pairs it up if nothing else does."""
 
     dataset: Dataset
-    lag: int | None
+    lag: int | list[int] | None
 
     @property
     def observations(self) -> Any:
         """With the names of the columns, where there are any."""
         return with_column_names(self.dataset, self.dataset.observations)
 
+    @property
+    def trials(self) -> Any:
+        """Of the rows, if these are neighbours in time."""
+        return None if self.lag is None and self.dataset.labels is None else self.dataset.trials
+
     def pairs_of_fit(self) -> dict[str, Any]:
         """What `fit` takes beside the observations."""
         dataset = self.dataset
-        found = {"X_pos": dataset.positives, "pairs": dataset.pairs, "trials": dataset.trials if self.lag else None}
+        found = {
+            "X_pos": dataset.positives,
+            "pairs": dataset.pairs,
+            "labels": dataset.labels,
+            "trials": self.trials,
+        }
         return {name: value for name, value in found.items() if value is not None}
 
     def settings(self, options: FitOptions) -> dict[str, Any]:
-        """Of `ContrastiveICA`, but for the assumption and the seed."""
-        by_shape = "mlp" if self.dataset.observations.ndim == 2 else "conv"
+        """Of `ContrastiveICA`, but for the assumption, the held-out pairs and the seed."""
+        images = self.dataset.observations.ndim > 2
         return {
             "n_components": options.n_components,
             "widths": options.widths,
             "axes": options.axes,
             "lag": self.lag,
-            "encoder": by_shape if options.encoder is None else options.encoder,
-            "pca_components": options.pca_components,
+            "window": _values.whole_or("--window", options.window, {"auto": "auto"}),
+            "encoder": "conv" if images and options.encoder == "auto" else options.encoder,
+            "pca_components": _values.whole_or(
+                "--pca-components", options.pca_components, {"auto": "auto", "all": None}
+            ),
+            "scaling": options.scaling,
             "max_steps": options.max_steps,
             "max_seconds": options.max_seconds,
             "batch_size": options.batch_size,
@@ -53,25 +67,24 @@ def read(data: Path, options: FitOptions) -> Given:
     """Read a file, and check that its observations have partners in one way."""
     from identica.datafiles import read_dataset
 
-    lag, trial = options.lag, options.trial
-    if lag is not None:
-        _checks.at_least_one("--lag", lag)
-    dataset = read_dataset(data, columns=column_names(options.columns), trial=trial, pairs=options.pairs)
-    paired = dataset.positives is not None or dataset.pairs is not None
-    if paired and lag is not None:
-        raise InputError(f"--lag must be left out, got {lag}: {str(data)!r} comes with partners of its own")
-    if paired and trial is not None:
-        raise InputError(f"--trial must be left out, got {trial!r}: {str(data)!r} comes with partners of its own")
-    if not paired and lag is None and trial is None:
+    lag = None if options.lag is None else _values.lags(options.lag)
+    labels = _values.names(options.label) or []
+    dataset = read_dataset(
+        data, columns=_values.names(options.columns), trial=options.trial, labels=labels, pairs=options.pairs
+    )
+    if dataset.positives is not None or dataset.pairs is not None:
+        for name, given in (("--lag", options.lag), ("--trial", options.trial), ("--label", options.label)):
+            if given is not None:
+                raise InputError(
+                    f"{name} must be left out, got {given!r}: {str(data)!r} comes with partners of its own"
+                )
+        return Given(dataset, None)
+    if lag is None and options.trial is None and not labels:
         raise InputError(
-            f"--lag must be given, or partners (x_pos, columns that end in _pos, --pairs): {str(data)!r} has none"
+            "--lag must be given, or --label, or partners (x_pos, columns that end in _pos, --pairs): "
+            f"{str(data)!r} has none"
         )
-    return Given(dataset, None if paired else lag or 1)
-
-
-def column_names(columns: str | None) -> list[str] | None:
-    """The names that --columns gives."""
-    return None if columns is None else [name.strip() for name in columns.split(",")]
+    return Given(dataset, 1 if lag is None and not labels else lag)
 
 
 def with_column_names(dataset: Dataset, observations: Any) -> Any:

@@ -13,7 +13,20 @@ import typer
 
 from identica.cli._app import AsJson
 
-__all__ = ["Columns", "Data", "FitOptions", "Jobs", "Out", "ProtocolName", "RunOptions", "Seeds", "Steps", "takes"]
+__all__ = [
+    "Columns",
+    "Data",
+    "FitOptions",
+    "Jobs",
+    "Out",
+    "ProtocolName",
+    "RunOptions",
+    "Seeds",
+    "Steps",
+    "Trial",
+    "Validation",
+    "takes",
+]
 
 Data = Annotated[
     Path,
@@ -22,6 +35,17 @@ Data = Annotated[
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--columns", help="Features to use, separated by commas; default: all.")]
+Trial = Annotated[
+    str | None, typer.Option("--trial", help="Column or array of names of trials; pairs and windows stay within one.")
+]
+Validation = Annotated[
+    str,
+    typer.Option(
+        "--validation-fraction",
+        "--held-out",
+        help="Part of the pairs to score, not to fit; auto: 0.15, or 0 with --max-steps or --max-seconds.",
+    ),
+]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits side by side; default: one per core.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
@@ -43,23 +67,44 @@ class FitOptions:
     axes: Annotated[
         str, typer.Option("--axes", help="learnt, or second-order for --space unbounded --conditional normal.")
     ] = "learnt"
-    lag: Annotated[int | None, typer.Option("--lag", help="Pair each row with the one so many rows later.")] = None
-    trial: Annotated[
-        str | None, typer.Option("--trial", help="Column or array of labels; pairs stay within a trial.")
+    lag: Annotated[
+        str | None,
+        typer.Option("--lag", help="Pair each row with the one so many rows later: 3, several as 1,2,5 or 1:5."),
     ] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label",
+            help="Columns or arrays of measured behaviour, separated by commas: rows with similar (real numbers) or "
+            "equal (whole numbers, names) labels are partners; with --lag, those at most so many rows apart.",
+        ),
+    ] = None
+    trial: Trial = None
     pairs: Annotated[
         Path | None, typer.Option("--pairs", help="A csv of partners: two row numbers, or two file names of images.")
     ] = None
     columns: Columns = None
     encoder: Annotated[
-        str | None, typer.Option("--encoder", help="linear, mlp, conv or resnet; default: mlp, and conv for images.")
-    ] = None
+        str,
+        typer.Option("--encoder", help="linear, mlp or 'deep mlp'; conv or resnet for images; auto: by held-out bits."),
+    ] = "auto"
     pca_components: Annotated[
-        int | None, typer.Option("--pca-components", help="Keep so many directions of most variance; default: all.")
+        str,
+        typer.Option(
+            "--pca-components", help="Keep so many directions of most variance, or all; auto: by held-out bits."
+        ),
+    ] = "auto"
+    scaling: Annotated[
+        str,
+        typer.Option("--scaling", help="none, sqrt or log1p (counts), robust (outliers); auto: by held-out bits."),
+    ] = "auto"
+    window: Annotated[
+        str,
+        typer.Option("--window", help="With --lag: rows that the encoder sees at a time; auto: by held-out bits."),
+    ] = "auto"
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", help="Number of updates, of one fit; default: by held-out bits.")
     ] = None
-    max_steps: Annotated[int | None, typer.Option("--max-steps", help="Number of updates; default: by the recipe.")] = (
-        None
-    )
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", help="Time for training.")] = None
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs in an update.")] = None
     device: Device = "auto"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from identica import _checks
 from identica._checks import InputError
+from identica.cli import _fitted, _values
 from identica.cli._app import AsJson, app
-from identica.cli._given import Given, column_names, read, with_column_names
-from identica.cli._options import Columns, Data, FitOptions, Jobs, takes
+from identica.cli._given import read, with_column_names
+from identica.cli._options import Columns, Data, FitOptions, Jobs, Trial, Validation, takes
+from identica.cli._shown import show_fit, write_report
+from identica.cli._warnings import quiet_fits, warn_of_nothing
 
 __all__ = ["consistency", "fit", "score", "select", "transform"]
 
@@ -34,7 +36,7 @@ def fit(
     space: Space = "box",
     conditional: ConditionalName = "laplace",
     random_state: RandomState = 0,
-    held_out: Annotated[float, typer.Option("--held-out", help="Part of the pairs to score, not to fit.")] = 0.1,
+    validation_fraction: Validation = "auto",
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")
     ] = None,
@@ -44,14 +46,12 @@ def fit(
     from identica.estimator import ContrastiveICA
 
     _checks.seed("random_state", random_state)
-    if not 0 <= held_out < 1:
-        raise InputError(f"held_out must be a part from 0 to below 1, got {held_out!r}")
     given = read(data, options)
     estimator = ContrastiveICA(
         **given.settings(options),
         space=space,
         conditional=conditional,
-        validation_fraction=held_out,
+        validation_fraction=_values.fraction("--validation-fraction", validation_fraction),
         random_state=random_state,
         verbose=not options.as_json,
     )
@@ -61,59 +61,10 @@ def fit(
     started = time.monotonic()
     estimator.fit(given.observations, **given.pairs_of_fit())
     seconds = time.monotonic() - started
-    estimator.save(out)
+    _fitted.save(estimator, out, options.trial)
     if report is not None:
-        _write_report(report, estimator, given, seconds)
-    _show_fit(estimator, out, report, seconds, options.as_json)
-
-
-def _show_fit(estimator: Any, out: Path, report: Path | None, seconds: float, as_json: bool) -> None:
-    from identica._words import with_article
-
-    bits, held_out = estimator.validation_score_, estimator.n_held_out_pairs_
-    if as_json:
-        result = {
-            "model": str(out),
-            "space": estimator.space,
-            "conditional": estimator.conditional,
-            "fitted": estimator.conditional_,
-            "identified_up_to": estimator.ambiguity_,
-            "n_components": estimator.n_components_,
-            "widths": [float(f"{one:.4g}") if one < math.inf else None for one in estimator.widths_],
-            "components_used": estimator.components_used_.tolist(),
-            "pairs": estimator.n_pairs_,
-            "held_out_pairs": held_out,
-            "bits": None if bits is None else round(bits, 4),
-            "steps": estimator.n_steps_,
-            "seconds": round(seconds, 2),
-        }
-        print(json.dumps(result))
-        return
-    print(
-        f"{estimator.n_components_} components from {estimator.n_pairs_} pairs in {seconds:.0f} s, identified up to "
-        f"{with_article(estimator.ambiguity_)} if the assumption holds"
-    )
-    print(f"partners differ by {estimator.conditional_}, in units of the codes")
-    used = estimator.components_used_.tolist()
-    if len(used) < estimator.n_components_:
-        print(f"components that tell something of partners: {', '.join(str(index + 1) for index in used)}")
-    if bits is not None:
-        print(f"{bits:.2f} bits a pair on {held_out} pairs that were held out")
-    if report is not None:
-        print(f"report, to open in a browser: {report}")
-    print(f"model in {out}; `identica transform {out} DATA --out codes.npz` applies it")
-
-
-def _write_report(path: Path, estimator: Any, given: Given, seconds: float) -> None:
-    from identica.report import report_of_fit, write_page
-
-    page = report_of_fit(
-        estimator,
-        given.observations,
-        trials=given.dataset.trials if given.lag else None,
-        seconds=seconds,
-    )
-    write_page(page, path)
+        write_report(report, estimator, given.observations, given.trials, seconds)
+    show_fit(estimator, out, report, seconds, options.as_json)
 
 
 @app.command()
@@ -122,17 +73,16 @@ def transform(
     data: Data,
     out: Annotated[Path, typer.Option("--out", help="A .npz (array `codes`), .npy, .csv or .parquet file.")],
     columns: Columns = None,
+    trial: Trial = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the codes of observations."""
-    from identica.datafiles import read_dataset, write_codes
+    from identica.datafiles import write_codes
     from identica.estimator import ContrastiveICA
 
     estimator = ContrastiveICA.load(model)
-    fitted = getattr(estimator, "feature_names_in_", None)
-    chosen = column_names(columns) or (None if fitted is None else [str(name) for name in fitted])
-    dataset = read_dataset(data, columns=chosen, to_fit=False)
-    codes = estimator.transform(with_column_names(dataset, dataset.observations))
+    dataset = _fitted.read_for(estimator, model, data, columns, trial)
+    codes = estimator.transform(with_column_names(dataset, dataset.observations), trials=dataset.trials)
     write_codes(out, codes, list(estimator.get_feature_names_out()))
     if as_json:
         print(json.dumps({"out": str(out), "samples": codes.shape[0], "n_components": codes.shape[1]}))
@@ -178,15 +128,16 @@ def select(
 
     _checks.seed("random_state", random_state)
     given = read(data, options)
-    found = select_assumption(
-        given.dataset.observations,
-        **given.pairs_of_fit(),
-        **given.settings(options),
-        candidates=CANDIDATES if candidates is None else _candidates(candidates),
-        held_out=held_out,
-        random_state=random_state,
-        n_jobs=_jobs(jobs),
-    )
+    with quiet_fits():
+        found = select_assumption(
+            given.dataset.observations,
+            **given.pairs_of_fit(),
+            **given.settings(options),
+            candidates=CANDIDATES if candidates is None else _candidates(candidates),
+            held_out=held_out,
+            random_state=random_state,
+            n_jobs=_jobs(jobs),
+        )
     print(json.dumps(found.summary()) if options.as_json else found)
 
 
@@ -201,20 +152,28 @@ def consistency(
     seeds: Annotated[int, typer.Option("--seeds", help="How many fits, with random states counted from 0.")] = 5,
     space: Space = "box",
     conditional: ConditionalName = "laplace",
+    validation_fraction: Validation = "auto",
     jobs: Jobs = None,
 ) -> None:
     """See whether fits from different seeds find the same components."""
     from identica.datafiles import read_dataset
     from identica.estimator import ContrastiveICA
     from identica.validation import consistency as compare
+    from identica.validation import refit
 
     if models:
-        dataset = read_dataset(data, columns=column_names(options.columns), to_fit=False)
-        found = compare(models, with_column_names(dataset, dataset.observations))
+        dataset = read_dataset(data, columns=_values.names(options.columns), trial=options.trial, to_fit=False)
+        found = compare(models, with_column_names(dataset, dataset.observations), trials=dataset.trials)
     else:
         given = read(data, options)
-        estimator = ContrastiveICA(**given.settings(options), space=space, conditional=conditional)
-        found = compare(estimator, given.observations, seeds=seeds, n_jobs=_jobs(jobs), **given.pairs_of_fit())
+        part = _values.fraction("--validation-fraction", validation_fraction)
+        estimator = ContrastiveICA(
+            **given.settings(options), space=space, conditional=conditional, validation_fraction=part
+        )
+        with quiet_fits():
+            fits = refit(estimator, given.observations, seeds=seeds, n_jobs=_jobs(jobs), **given.pairs_of_fit())
+        warn_of_nothing(fits)
+        found = compare(fits, given.observations, trials=given.trials)
     print(json.dumps(found.summary()) if options.as_json else found)
 
 

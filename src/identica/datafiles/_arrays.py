@@ -25,7 +25,7 @@ ARRAYS = (".npz", ".npy", ".h5", ".hdf5")
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, SyntaxError, TokenError, TypeError)
 
 
-def read_arrays(path: Path, columns: Sequence[str] | None, trial: str | None) -> Dataset:
+def read_arrays(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:
     """Observations `x`, their partners `x_pos`, labels `trials` and row numbers `pairs`; only `x` is a must."""
     names = array_names(path)
     x = _samples(path, member("array", "x", path, names))
@@ -44,7 +44,14 @@ def read_arrays(path: Path, columns: Sequence[str] | None, trial: str | None) ->
     for name, array in (("x", x), ("x_pos", x_pos)):
         if array is not None:
             _check(f"{name} in {str(path)!r}", array, features)
-    return Dataset(x, x_pos, _pairs(path, names, len(x)), _trials(path, names, trial, len(x)), features)
+    return Dataset(
+        x,
+        x_pos,
+        _pairs(path, names, len(x)),
+        _trials(path, names, trial, len(x)),
+        features,
+        _labels(path, names, labels, len(x)),
+    )
 
 
 def array_names(path: Path) -> tuple[str, ...]:
@@ -122,3 +129,15 @@ def _trials(path: Path, names: Collection[str], trial: str | None, samples: int)
         return None
     name = member("array", "trials" if trial is None else trial.strip("/"), path, names)
     return _content.as_labels(f"{name} in {str(path)!r}", load_array(path, name), samples)
+
+
+def _labels(path: Path, names: Collection[str], wanted: Sequence[str], samples: int) -> NDArray[Any] | None:
+    """Arrays of labels side by side; one of them may have several columns."""
+    columns = {}
+    for name in wanted:
+        array = load_array(path, member("array", name.strip("/"), path, names))
+        for place, column in enumerate(array.T if array.ndim == 2 else [array]):
+            columns[f"{name}[{place}]" if array.ndim == 2 else name] = _content.as_labels(
+                f"{name} in {str(path)!r}", column, samples
+            )
+    return _content.joined(repr(str(path)), columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "check_finite",
     "check_images_finite",
     "check_images_vary",
+    "joined",
     "matched",
 ]
 
@@ -117,6 +118,23 @@ def as_labels(label: str, values: Array, samples: int) -> Array:
     if values.dtype.kind in "fmM" and np.isnan(values).any():
         raise InputError(f"{label} must label every sample, but row {np.isnan(values).argmax()} has none")
     return values
+
+
+def joined(label: str, columns: Mapping[str, Array]) -> Array | None:
+    """Labels side by side, [samples] or [samples, k], all continuous or all discrete; None if there are none."""
+    if not columns:
+        return None
+    continuous = {name: values.dtype.kind == "f" for name, values in columns.items()}
+    if len(set(continuous.values())) > 1:
+        real, discrete = (next(name for name in columns if continuous[name] == kind) for kind in (True, False))
+        raise InputError(
+            f"label must be all real numbers or all whole numbers and names, but in {label} {real!r} is real and "
+            f"{discrete!r} is not"
+        )
+    kept = list(columns.values())
+    if any(values.dtype.kind not in "biuf" for values in kept):
+        kept = [values.astype(str) for values in kept]
+    return kept[0] if len(kept) == 1 else np.stack(kept, axis=1)
 
 
 def as_pairs(label: str, values: Array, samples: int) -> NDArray[np.int64]:

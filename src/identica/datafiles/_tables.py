@@ -23,17 +23,19 @@ TABLES = (".csv", ".tsv", ".parquet")
 _PARTNER = "_pos"
 
 
-def read_table(path: Path, columns: Sequence[str] | None, trial: str | None) -> Dataset:
+def read_table(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:
     """Features by their columns; those that end in _pos hold the partners."""
     frame = _load(path)
     names = dict.fromkeys(frame.columns)
-    if trial is not None:
-        member("column", trial, path, names)
+    taken = dict.fromkeys(labels, "a label") | ({} if trial is None else {trial: "the trial"})
+    for name in taken:
+        member("column", name, path, names)
     for name in columns or ():
         member("column", name, path, names)
-        if name == trial:
-            raise InputError(f"column {name!r} of {str(path)!r} is the trial, so it cannot be one of the columns too")
-    features, partners = _features(path, names, columns, trial)
+        if name in taken:
+            what = taken[name]
+            raise InputError(f"column {name!r} of {str(path)!r} is {what}, so it cannot be one of the columns too")
+    features, partners = _features(path, names, columns, taken)
     values = _numbers(path, frame, features + partners)
     _content.check_finite(repr(str(path)), values, features + partners)
     x, x_pos = values[:, : len(features)], values[:, len(features) :]
@@ -42,6 +44,7 @@ def read_table(path: Path, columns: Sequence[str] | None, trial: str | None) -> 
         positives=np.ascontiguousarray(x_pos) if partners else None,
         trials=None if trial is None else _labels(path, frame, trial),
         names=tuple(features),
+        labels=_content.joined(repr(str(path)), {name: _labels(path, frame, name) for name in labels}),
     )
 
 
@@ -124,12 +127,12 @@ def _no_unnamed(path: Path, names: Collection[str]) -> None:
 
 
 def _features(
-    path: Path, names: Collection[str], columns: Sequence[str] | None, trial: str | None
+    path: Path, names: Collection[str], columns: Sequence[str] | None, taken: Collection[str]
 ) -> tuple[list[str], list[str]]:
     """The columns of the observations, and in the same order those of their partners, if there are any."""
     if columns is None:
         _no_unnamed(path, names)
-    chosen = list(columns) if columns is not None else [name for name in names if name != trial]
+    chosen = list(columns) if columns is not None else [name for name in names if name not in taken]
     partnered = {name + _PARTNER for name in chosen}
     features = [name for name in chosen if name not in partnered]
     for name in features:
@@ -161,7 +164,7 @@ def _base(name: str) -> str:
 def _numbers(path: Path, frame: Any, names: Sequence[str]) -> NDArray[Any]:
     pandas = library("pandas", f"reading {path.suffix.lower()}")
     if not names:
-        raise InputError(f"{str(path)!r} must have a column of numbers, got none besides the trial")
+        raise InputError(f"{str(path)!r} must have a column of numbers, got none besides the trial and labels")
     for name in names:
         if not pandas.api.types.is_numeric_dtype(frame[name].dtype):
             raise InputError(

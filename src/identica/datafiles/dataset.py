@@ -24,6 +24,7 @@ class Dataset:
         pairs: Row numbers of partners in `observations`, counted from 0, [pairs, 2].
         trials: A label for each sample, such as the session that it was recorded in.
         names: Names of the features: the columns of a table, coordinates of joints, or x0, x1, …; none for images.
+        labels: Measured behaviour of each sample, [samples] or [samples, k]: real numbers, or whole numbers and names.
     """
 
     observations: NDArray[Any]
@@ -31,3 +32,4 @@ class Dataset:
     pairs: NDArray[np.int64] | None = None
     trials: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
+    labels: NDArray[Any] | None = None

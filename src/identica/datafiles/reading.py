@@ -29,6 +29,7 @@ def read_dataset(
     columns: Sequence[str] | None = None,
     trial: str | None = None,
     pairs: Path | None = None,
+    labels: Sequence[str] = (),
     to_fit: bool = True,
 ) -> Dataset:
     """Read observations and how they pair up from a table, a file of arrays, motion capture or a folder.
@@ -44,6 +45,7 @@ def read_dataset(
         columns: The features to keep, by name; the columns of arrays are named x0, x1, …
         trial: The column or array of labels; `trials` in `.npz` and `.h5` files if nothing is said. Not for clips.
         pairs: A list of partners: two file names (folders of images) or two row numbers counted from 0 a line.
+        labels: Columns or arrays of measured behaviour, which are no features. Not for clips and images.
         to_fit: Refuse what cannot be learnt from: columns that never change, a single sample.
 
     Raises:
@@ -51,21 +53,27 @@ def read_dataset(
     """
     path = Path(path)
     if columns is not None:
-        _check_columns(columns)
-    data = _read(path, columns, trial, pairs)
+        _check_columns("columns", columns)
+    if labels:
+        _check_columns("label", labels)
+    data = _read(path, columns, trial, labels, pairs)
     if to_fit:
         _check_varies(path, data)
     return data
 
 
-def _read(path: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:
+def _read(
+    path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str], pairs: Path | None
+) -> Dataset:
+    if labels and (os.path.isdir(path) or path.suffix.lower() in CLIPS):
+        raise InputError(f"label must be left out for images and clips, got {labels[0]!r} with {str(path)!r}")
     if os.path.isdir(path):
         clips = [] if files_in(path, IMAGES) else files_in(path, CLIPS)
         if not clips:
             return _read_folder(path, columns, trial, pairs)
         data = read_clips(path, clips, columns, trial)
     else:
-        data = _read_file(path, columns, trial)
+        data = _read_file(path, columns, trial, labels)
     ways = {"partners (_pos)": data.positives, "pairs": data.pairs, f"the list {str(pairs)!r}": pairs}
     given = [way for way, value in ways.items() if value is not None]
     if len(given) > 1:
@@ -109,11 +117,11 @@ def _key(name: str, path: Path, key: str | None) -> str:
     return found[0]
 
 
-def _read_file(path: Path, columns: Sequence[str] | None, trial: str | None) -> Dataset:
+def _read_file(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:
     suffix = file_suffix("data", path, (*TABLES, *ARRAYS, *CLIPS), instead="be a folder of images or clips, or ")
     if suffix in CLIPS:
         return read_clip(path, columns, trial)
-    return (read_table if suffix in TABLES else read_arrays)(path, columns, trial)
+    return (read_table if suffix in TABLES else read_arrays)(path, columns, trial, labels)
 
 
 def _read_folder(folder: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:
@@ -135,9 +143,9 @@ def _check_varies(path: Path, data: Dataset) -> None:
             _content.check_images_vary(label, values)
 
 
-def _check_columns(columns: Sequence[str]) -> None:
-    if isinstance(columns, str) or not columns:
-        raise InputError(f"columns must be a list of at least one name, got {columns!r}")
-    twice = [name for index, name in enumerate(columns) if name in columns[:index]]
+def _check_columns(what: str, names: Sequence[str]) -> None:
+    if isinstance(names, str) or not names:
+        raise InputError(f"{what} must be a list of at least one name, got {names!r}")
+    twice = [name for index, name in enumerate(names) if name in names[:index]]
     if twice:
-        raise InputError(f"columns must be different names, got {twice[0]!r} twice")
+        raise InputError(f"{what} must be different names, got {twice[0]!r} twice")

@@ -16,8 +16,17 @@ from identica.encoders.heads import (
     make_head,
 )
 from identica.encoders.mlp import MLP
+from identica.encoders.noise import InputNoise
 from identica.encoders.resnet import ResNet18
-from identica.encoders.scalings import SCALINGS, Scaling, make_scaling, scaling_like
+from identica.encoders.scalings import (
+    SCALINGS,
+    RobustScaling,
+    Scaling,
+    SignedLog,
+    SignedRoot,
+    make_scaling,
+    scaling_like,
+)
 from identica.encoders.settings import EncoderSettings, Front, make_encoder
 from identica.encoders.units import SMALLEST_WIDTH, Stretch, Turn, Units, unit_variance
 from identica.encoders.whitening import Standardisation, Whitening
@@ -35,12 +44,16 @@ __all__ = [
     "Front",
     "Head",
     "Initialisation",
+    "InputNoise",
     "NormalisedHead",
     "ProductHead",
     "RealHead",
     "ResNet18",
+    "RobustScaling",
     "Scale",
     "Scaling",
+    "SignedLog",
+    "SignedRoot",
     "SphereHead",
     "Standardisation",
     "Stretch",

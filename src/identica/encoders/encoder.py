@@ -7,6 +7,7 @@ from typing import final
 from torch import Tensor, nn
 
 from identica.encoders.heads import Head
+from identica.encoders.noise import InputNoise
 from identica.encoders.units import Stretch, Units
 from identica.encoders.whitening import Standardisation, Whitening
 
@@ -15,7 +16,7 @@ __all__ = ["Encoder"]
 
 @final
 class Encoder(nn.Module):
-    """f = stretch ∘ head ∘ backbone ∘ whitening ∘ scaling.
+    """f = stretch ∘ head ∘ backbone ∘ noise ∘ whitening ∘ scaling.
 
     Args:
         backbone: Any module from (whitened) observations to unconstrained codes.
@@ -23,6 +24,7 @@ class Encoder(nn.Module):
         whitening: Applied next to first, if given: a `Whitening`, or for images a `Standardisation`.
         stretch: Applied last, if given: a learnable width for each code.
         scaling: Applied first, if given, to each value by itself.
+        noise: Deviation of the noise on what the backbone sees in training.
     """
 
     def __init__(
@@ -32,10 +34,12 @@ class Encoder(nn.Module):
         whitening: Whitening | Standardisation | None = None,
         stretch: Stretch | None = None,
         scaling: nn.Module | None = None,
+        noise: float = 0.0,
     ) -> None:
         super().__init__()
         self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
+        self.noise = InputNoise(noise) if noise > 0 else nn.Identity()
         self.backbone = backbone
         self.head: Head = head
         self.stretch = nn.Identity() if stretch is None else stretch
@@ -50,7 +54,7 @@ class Encoder(nn.Module):
 
     def unstretched(self, observations: Tensor) -> Tensor:
         """Codes of `observations` that all have one width."""
-        codes: Tensor = self.head(self.backbone(self.whitening(self.scaling(observations))))
+        codes: Tensor = self.head(self.backbone(self.noise(self.whitening(self.scaling(observations)))))
         return codes
 
     def forward(self, observations: Tensor) -> Tensor:

@@ -60,8 +60,8 @@ class RobustScaling(nn.Module):
         """Measure them on a sample, [count, features]."""
         values = sample[:_MOST_SAMPLED].double()
         low, median, high = torch.quantile(values, torch.tensor([0.25, 0.5, 0.75], dtype=values.dtype), dim=0)
-        spread, deviation = (high - low) / 2, values.std(dim=0)
-        spread = torch.where(spread > 1e-3 * deviation, spread, deviation)
+        spread = (high - low) / 2
+        spread = torch.where(spread > 0, spread, values.std(dim=0))
         return cls(median.float(), torch.where(spread > 0, spread, 1.0).float())
 
     def forward(self, values: Tensor) -> Tensor:

@@ -47,6 +47,7 @@ class EncoderSettings:
         free_widths: Learn a width for each code, beside the scale of all of them.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
         scaling: What each value of vectors passes first.
+        noise: Deviation of the noise on whitened observations in training.
     """
 
     widths: tuple[int, ...]
@@ -60,6 +61,7 @@ class EncoderSettings:
     free_widths: bool = False
     directions: int | None = None
     scaling: Scaling = "none"
+    noise: float = 0.0
 
 
 def make_encoder(
@@ -93,7 +95,7 @@ def make_encoder(
     scaling = make_scaling(settings.scaling, sample)
     with torch.no_grad():
         scaled = sample if settings.scaling == "none" else scaling(sample)
-    encoder = Encoder(backbone, head, _front(settings, scaled, space.dim), stretch, scaling)
+    encoder = Encoder(backbone, head, _front(settings, scaled, space.dim), stretch, scaling, settings.noise)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

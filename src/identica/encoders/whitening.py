@@ -49,7 +49,7 @@ class Whitening(nn.Module):
         mean = sample.mean(dim=0)
         variances, axes = torch.linalg.eigh(torch.cov((sample - mean).T).reshape(len(mean), len(mean)))
         usable = variances > variances[-1] * _LEAST_VARIANCE
-        if keep is not None:
+        if keep is not None and keep < len(mean):
             usable[: len(mean) - keep] = False
         last = variances[-(dim or len(mean))].clamp_min(variances[-1] * _LEAST_VARIANCE)
         inverse = torch.where(usable, variances.clamp_min(last).rsqrt(), 0.0)

@@ -129,7 +129,7 @@ class Bench:
             if self.listen is not None:
                 self.listen(choice.network, step, choice.steps, loss)
 
-        learner = assembly.fit(
+        found = assembly.fit(
             self.settings,
             self._recipe(choice),
             data.source,
@@ -139,10 +139,12 @@ class Bench:
             max_seconds=self.max_seconds,
             report=report,
             **self._watched(data, choice),
-        ).learner
+        )
+        learner = found.learner
         assert isinstance(learner, ContrastiveLearner)
         bits, fitted = (None if pairs is None else pairs.bits(learner, self.device) for pairs in data.scored)
         mean = None if fitted is None else float(fitted.mean())
+        choice = replace(choice, steps=int(curve[-1]["step"]) if curve else 0)
         made = Attempt(choice, learner, curve, bits, mean, time.monotonic() - started)
         self.attempts.append(made)
         return made
@@ -155,7 +157,7 @@ class Bench:
         return attempt.learner
 
     def _watched(self, data: _Pairs, choice: Choice) -> dict[str, Any]:
-        """What `train` takes to compute the held-out loss now and then."""
+        """What a fit takes to compute the held-out loss now and then, and to be scored."""
         held_out = data.scored[0]
         if held_out is None:
             return {}
@@ -163,7 +165,12 @@ class Bench:
         def evaluate(learner: Any) -> dict[str, float]:
             return {"held_out_loss": held_out.loss(learner, self.recipe.training.batch_size)}
 
-        return {"evaluate": evaluate, "evaluate_every": max(1, choice.steps // _HELD_OUT_LOSSES)}
+        def fix_units(learner: Any) -> dict[str, Any]:
+            learner.fix_units(data.source, self.seed)
+            return {}  # widths are matched on held-out pairs, once the choice is made
+
+        watched = {"evaluate": evaluate, "evaluate_every": max(1, choice.steps // _HELD_OUT_LOSSES)}
+        return watched | {"calibrate": fix_units}
 
     def _recipe(self, choice: Choice) -> Recipe:
         network = "mlp" if choice.network == DEEP else choice.network
@@ -173,6 +180,7 @@ class Bench:
             widths=choice.hidden(self.settings.model.space.dim) or self.recipe.encoder.widths,
             directions=choice.directions,
             scaling=choice.scaling,
+            noise=choice.noise,
         )
         return replace(self.recipe.with_steps(choice.steps), encoder=encoder)
 

@@ -31,6 +31,7 @@ class Choice:
         scaling: Of the values.
         window: Samples of a series that the network sees at a time.
         steps: Number of updates.
+        noise: Deviation of the noise on whitened observations in training.
     """
 
     network: str
@@ -38,6 +39,7 @@ class Choice:
     scaling: Scaling
     window: int
     steps: int
+    noise: float = 0.0
 
     def hidden(self, dim: int) -> tuple[int, ...] | None:
         """Hidden widths of the network; None for those of the recipe."""
@@ -51,6 +53,7 @@ class Choice:
             "scaling": self.scaling,
             "window": self.window,
             "steps": self.steps,
+            "noise": self.noise,
         }
 
 
@@ -65,6 +68,7 @@ class Options:
         scalings: Of the values.
         windows: Of a series.
         steps: Schedules, from the shortest to the longest.
+        noises: Of the training, from none to the strongest.
     """
 
     networks: tuple[str, ...]
@@ -72,11 +76,12 @@ class Options:
     scalings: tuple[Scaling, ...]
     windows: tuple[int, ...]
     steps: tuple[int, ...]
+    noises: tuple[float, ...] = (0.0,)
 
     @property
-    def front_is_open(self) -> bool:
-        """Whether directions, scaling or window are to be chosen."""
-        return max(len(self.directions), len(self.scalings), len(self.windows)) > 1
+    def usual_noise(self) -> float:
+        """The noise to begin with where pairs are few."""
+        return self.noises[len(self.noises) // 2]
 
 
 def likely_scalings(values: Tensor) -> tuple[Scaling, ...]:

@@ -17,13 +17,15 @@ __all__ = ["HeldOut", "held_out_bits"]
 
 _MOST_PAIRS = 2048
 _SMALLEST_SPREAD = 1e-6
+_STRANGERS = 0.05
 
 
 def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
     """Bits of each pair, with the width matched on the other half of the pairs, [pairs].
 
     A width that was matched to fitted pairs would punish a good code for being sharp; one that was matched to the same
-    pairs would flatter it.
+    pairs would flatter it. One pair in twenty is taken to be of strangers, so that no single pair can cost more than
+    4.3 bits.
 
     Args:
         model: What is assumed.
@@ -37,7 +39,7 @@ def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
         start = 1 / first[matched].double().std(dim=0).clamp_min(_SMALLEST_SPREAD)
         scales = match_scales(model.similarity, first[matched], second[matched], start, free=model.has_free_widths)
         found.append(bits_of_pairs(model.similarity, first[scored].float(), second[scored].float(), scales.float()))
-    return torch.cat(found)
+    return ((1 - _STRANGERS) * torch.cat(found).double().exp2() + _STRANGERS).log2()
 
 
 @final

@@ -6,13 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from identica.fitting.bench import Attempt, Bench
-from identica.fitting.choice import Choice, Options
+from identica.fitting.choice import DEEP, Choice, Options
 
 __all__ = ["search"]
+
+# Bits by which a large network must be ahead of a small one.
+_AHEAD = 0.25
+# Bits that a whole schedule must be ahead of a short one for a schedule longer than the recipe's, and how much longer.
+_MUCH, _LONGER = 0.5, 3
 
 
 def search(bench: Bench, options: Options) -> Attempt:
     """Try settings on short schedules, then let the best have as many steps as the data bear.
+
+    If a short fit of all directions without noise does not overfit, there are pairs enough: window and scaling are
+    chosen, a larger network is tried, and the best has the recipe's whole schedule. Otherwise noise on the observations
+    is the remedy, and front, noise and steps are chosen one after the other.
 
     A network that is larger than another must be ahead of it by more than the standard error of the difference, on the
     same pairs. `bench.attempts` holds all that was tried.
@@ -23,51 +32,54 @@ def search(bench: Bench, options: Options) -> Attempt:
     """
     rungs = options.steps
     short = rungs[min(1, len(rungs) - 1)]
-    first = Choice(options.networks[0], options.directions[0], options.scalings[0], options.windows[0], short)
-    if options.front_is_open:
-        found = _by_front(bench, options, first)
-    else:
-        found = [bench.attempt(replace(first, network=network)) for network in _plain_order(options.networks)[:1]]
-    found = _by_network(bench, options, found)
+    middle = options.networks[min(1, len(options.networks) - 1)]
+    plain = Choice(middle, options.directions[-1], options.scalings[0], options.windows[0], short, options.noises[0])
+    found = [bench.attempt(plain)]
+    if not found[0].overfits:
+        found += _by_front(bench, replace(options, directions=options.directions[-1:]), plain)
+        best = max(found, key=_score).choice
+        found += [bench.attempt(replace(best, network=network)) for network in options.networks[2:]]
+        return _by_steps(bench, options, found)
+    start = replace(plain, directions=options.directions[0], noise=options.usual_noise)
+    found += _by_front(bench, options, start)
+    leader = max(found, key=_score)
+    smaller = [replace(leader.choice, network=network, noise=options.noises[0]) for network in options.networks[:1]]
+    found += [bench.attempt(choice) for choice in smaller if choice.network != leader.choice.network]
+    found.append(_by_noise(bench, options, found))
     return _by_steps(bench, options, found)
 
 
-def _plain_order(networks: Sequence[str]) -> list[str]:
-    """The middle network first: it tells whether a smaller or a larger one is worth a try."""
-    middle = min(1, len(networks) - 1)
-    return [networks[middle], *networks[:middle], *networks[middle + 1 :]]
-
-
 def _by_front(bench: Bench, options: Options, first: Choice) -> list[Attempt]:
-    """Window, directions and scaling for the smallest network, then directions for the next one."""
-    found: list[Attempt] = []
-    for window in options.windows:
-        found += _by_directions(bench, options, replace(first, window=window))
-    best = _best(found, options).choice
-    found += [bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings[1:]]
-    best = _best(found, options).choice
-    if len(options.networks) > 1:
-        found += _by_directions(bench, options, replace(best, network=options.networks[1]))
-    return found
-
-
-def _by_directions(bench: Bench, options: Options, choice: Choice) -> list[Attempt]:
-    """More and more directions, until held-out bits clearly fall."""
-    found: list[Attempt] = []
+    """Window, then directions, then scaling."""
+    found = [bench.attempt(replace(first, window=window)) for window in options.windows]
+    best = max(found, key=_score).choice
     for directions in options.directions:
-        found.append(bench.attempt(replace(choice, directions=directions)))
+        found.append(bench.attempt(replace(best, directions=directions)))
         behind, error = found[-1].behind(max(found, key=_score))
-        if behind > 2 * error > 0:
+        if behind > 2 * error > 0:  # more directions are worse still
             break
-    return found
+    best = max(found, key=_score).choice
+    return found + [bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings]
 
 
-def _by_network(bench: Bench, options: Options, found: list[Attempt]) -> list[Attempt]:
-    """A smaller network if the middle one overfits, a larger one if it does not."""
-    middle = max((one for one in found if one.choice.network != options.networks[0]), default=None, key=_score)
-    middle = middle or max(found, key=_score)
-    others = options.networks[:1] if middle.overfits else options.networks[2:]
-    return found + [bench.attempt(replace(middle.choice, network=network)) for network in others]
+def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> Attempt:
+    """A longer schedule for the best with noise, and as much noise as is best there."""
+    noisy = [one for one in found if one.choice.noise == options.usual_noise]
+    leader = max(noisy or found, key=_score)
+    place = options.steps.index(leader.choice.steps)
+    if options.usual_noise == 0 or place == len(options.steps) - 1:
+        return leader
+    leader = max(leader, bench.attempt(replace(leader.choice, steps=options.steps[place + 1])), key=_score)
+    usual = options.noises.index(options.usual_noise)
+    for side in (options.noises[usual + 1 :], options.noises[:usual][::-1]):
+        for noise in side:
+            other = bench.attempt(replace(leader.choice, noise=noise))
+            if other.score <= leader.score:
+                break
+            leader = other
+        if leader.choice.noise != options.usual_noise:
+            break
+    return leader
 
 
 def _by_steps(bench: Bench, options: Options, found: list[Attempt]) -> Attempt:
@@ -75,32 +87,39 @@ def _by_steps(bench: Bench, options: Options, found: list[Attempt]) -> Attempt:
     leader = _best(found, options)
     rungs = options.steps
     place = rungs.index(leader.choice.steps)
-    longest = rungs[-1]
     if not leader.overfits and place < len(rungs) - 1:
-        whole = bench.attempt(replace(leader.choice, steps=longest))
+        whole = bench.attempt(replace(leader.choice, steps=rungs[-1]))
         found = [*found, whole]
         if whole.score > leader.score:
-            return _best(found, options)
+            return _lengthened(bench, leader, whole)
     for steps in rungs[place + 1 : -1]:
         longer = bench.attempt(replace(leader.choice, steps=steps))
         found = [*found, longer]
         if longer.score <= leader.score:
             break
         leader = longer
-    if place > 0 and leader.choice.steps == rungs[place]:
+    if leader.overfits and place > 0 and leader.choice.steps == rungs[place]:
         found = [*found, bench.attempt(replace(leader.choice, steps=rungs[place - 1]))]
     return _best(found, options)
+
+
+def _lengthened(bench: Bench, short: Attempt, whole: Attempt) -> Attempt:
+    """A longer schedule than the recipe's for a large network, if the recipe's brought much and was not too long."""
+    if whole.choice.network != DEEP or whole.overfits or whole.score - short.score < _MUCH:
+        return whole
+    longer = bench.attempt(replace(whole.choice, steps=_LONGER * whole.choice.steps))
+    return longer if longer.score > whole.score else whole
 
 
 def _best(found: Sequence[Attempt], options: Options) -> Attempt:
     """The best by held-out bits; a smaller network goes first if it is behind by less than a standard error."""
     leader = max(found, key=_score)
-    size = options.networks.index
-    for network in options.networks[: size(leader.choice.network)]:
+    for network in options.networks[: options.networks.index(leader.choice.network)]:
         rival = max((one for one in found if one.choice.network == network), default=None, key=_score)
         if rival is not None:
             behind, error = rival.behind(leader)
-            if behind <= error:
+            # On short schedules a large network is ahead of a small one that will catch up.
+            if behind <= error + (_AHEAD if leader.choice.network == DEEP else 0):
                 return rival
     return leader
 

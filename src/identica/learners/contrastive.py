@@ -161,12 +161,16 @@ class ContrastiveLearner(Learner):
 
     def calibrate(self, source: Source, seed: int) -> dict[str, Any]:
         """Fix the units of the codes, and match the width of the conditional to pairs in these units."""
+        return self._match(source, self.fix_units(source, seed))
+
+    def fix_units(self, source: Source, seed: int) -> Generator:
+        """Fix axes and units of the codes; the generator that chose the sample is given back."""
         generator = random_stream(seed, "calibration", str(self.units.shift.device))
         if isinstance(self.turn, Turn):
             self.turn.matrix.copy_(self._axes(*source.distinct_pairs(_CALIBRATION_SAMPLES, generator)))
         codes = encode(self.encoder, source.bounded_sample(_CALIBRATION_SAMPLES, generator))
         self.units.load_state_dict(self._measured_units(codes.float()).state_dict())
-        return self._match(source, generator)
+        return generator
 
     def match(self, source: Source, seed: int) -> dict[str, Any]:
         """Match the width of the conditional to these pairs, in the units that are fixed."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from identica.report._images import Picture
 
-__all__ = ["choice", "note", "panel", "plot", "ranking", "strip", "table", "verdict"]
+__all__ = ["choice", "grid", "note", "notice", "panel", "plot", "ranking", "strip", "table", "verdict"]
 
 
 def note(*sentences: str) -> str:
@@ -19,6 +19,12 @@ def note(*sentences: str) -> str:
 def verdict(text: str) -> str:
     """What was found, in words that stand out."""
     return f'<div class="verdict"><p>{html.escape(text)}</p></div>'
+
+
+def notice(heading: str, text: str, *, grave: bool) -> str:
+    """What must be known before the rest is read."""
+    style = "notice grave" if grave else "notice"
+    return f'<div class="{style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
 
 
 def panel(content: str) -> str:
@@ -62,35 +68,41 @@ def table(content: Mapping[str, Any]) -> str:
     return f'<table class="pairs"><tbody>{body}</tbody></table>'
 
 
-def ranking(candidates: Sequence[Mapping[str, Any]]) -> str:
-    """The candidates of a `Selection.summary()`, the chosen one first."""
-    titles = ("space", "partners scatter by", "as fitted", "bits a pair", "behind the best", "refits agree", "")
-    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
-    body = "".join(_candidate(candidate, chosen=place == 0) for place, candidate in enumerate(candidates))
+def grid(name: str, titles: Sequence[str], rows: Sequence[Sequence[str]], chosen: int | None, style: str = "") -> str:
+    """Rows below titles, one of them marked; the first entry of each row is its heading."""
+    head = "".join(f'<th scope="col">{html.escape(title)}</th>' for title in titles)
+    body = "".join(_row(row, chosen=place == chosen) for place, row in enumerate(rows))
     return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Assumptions compared"><table class="ranking">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(name)}"><table class="grid {style}">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _candidate(candidate: Mapping[str, Any], *, chosen: bool) -> str:
+def ranking(candidates: Sequence[Mapping[str, Any]]) -> str:
+    """The candidates of a `Selection.summary()`, the chosen one first."""
+    titles = ("space", "partners scatter by", "as fitted", "bits a pair", "behind the best", "refits agree", "")
+    rows = [_candidate(candidate, chosen=place == 0) for place, candidate in enumerate(candidates)]
+    return grid("Assumptions compared", titles, rows, 0, "ranking")
+
+
+def _row(cells: Sequence[str], *, chosen: bool) -> str:
+    style = ' class="chosen"' if chosen else ""
+    heading, *others = map(html.escape, cells)
+    return f'<tr{style}><th scope="row">{heading}</th>' + "".join(f"<td>{one}</td>" for one in others) + "</tr>"
+
+
+def _candidate(candidate: Mapping[str, Any], *, chosen: bool) -> list[str]:
     agreement = (candidate.get("consistency") or {}).get("agreement")
     tied = "as good as the best" if candidate.get("tied") else ""
-    cells = (
-        candidate["conditional"],
-        candidate.get("fitted", ""),
+    return [
+        str(candidate["space"]),
+        str(candidate["conditional"]),
+        str(candidate.get("fitted", "")),
         f"{candidate['bits']:.3f}",
         f"{candidate['behind']:.3f} ± {candidate['behind_error']:.3f}",
         "" if agreement is None else f"{agreement:.1f} %",
-        candidate.get("objection") or ("chosen" if chosen else tied),
-    )
-    style = ' class="chosen"' if chosen else ""
-    space = html.escape(str(candidate["space"]))
-    return (
-        f'<tr{style}><th scope="row">{space}</th>'
-        + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells)
-        + "</tr>"
-    )
+        str(candidate.get("objection") or ("chosen" if chosen else tied)),
+    ]
 
 
 def _flat(content: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, str]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,35 +12,17 @@ from identica.metrics import SCORES, Score, correlations, linear_r2, mcc
 from identica.report import _charts, _html
 from identica.report._charts import Array, Figure
 from identica.report._images import traversals
+from identica.report._section import Section
+from identica.report._trust import trust
 
 if TYPE_CHECKING:
     from identica.report.page import Report
 
-__all__ = ["Section", "make_sections"]
+__all__ = ["make_sections"]
 
 _FACTORS, _POINTS_OF_FACTORS = 20, 6000
 _MATRIX = 40
 _TRAJECTORIES, _TRIALS, _NUMBERS_OF_TRAJECTORIES = 8, 6, 16_000
-
-
-@final
-@dataclass(frozen=True)
-class Section:
-    """A part of the page.
-
-    Args:
-        name: Its anchor.
-        title: Its heading.
-        body: What comes below, as HTML.
-        figures: The states of each chart in it, by the name of its place.
-        control: What stands beside the heading, as HTML.
-    """
-
-    name: str
-    title: str
-    body: str
-    figures: Mapping[str, Sequence[Figure]] = field(default_factory=dict)
-    control: str = ""
 
 
 def make_sections(report: Report) -> list[Section]:
@@ -50,6 +30,7 @@ def make_sections(report: Report) -> list[Section]:
     matched = None if report.latents is None else mcc(report.latents, report.codes)
     made = (
         _training(report),
+        trust(report),
         _factors(report, matched),
         _matrix(report, matched),
         _widths(report),
@@ -67,13 +48,19 @@ def _training(report: Report) -> Section | None:
     if not report.curve:
         return None
     found = {key: score.symbol for key, score in SCORES.items() if any(key in row for row in report.curve)}
-    figures = {"loss": [_charts.curves(report.curve, {"loss": "loss"}, "loss")]}
+    watched = any("held_out_loss" in row for row in report.curve)
+    losses = {"loss": "fitted pairs", "held_out_loss": "held-out pairs"} if watched else {"loss": "loss"}
+    figures = {"loss": [_charts.curves(report.curve, losses, "loss")]}
     if found:
         figures["scores"] = [_charts.curves(report.curve, found, "score, %")]
     described = {"loss": "Loss over the steps of training", "scores": "Scores over the steps of training"}
     panels = "".join(_html.panel(_html.plot(name, described[name], 280)) for name in figures)
     note = _html.note(
         "The loss falls as the encoder learns.",
+        "If that of held-out pairs turns upwards, pairs are learnt by heart from there on. Compare how the two move,"
+        " not how high they are: the loss is lower among fewer pairs."
+        if watched
+        else "",
         "The scores need the true factors: they were watched, never trained on." if found else "",
     )
     return Section("training", "Training", f'{note}<div class="two">{panels}</div>', figures)

@@ -18,7 +18,9 @@ from identica._checks import InputError
 from identica._files import replacing
 from identica.models import Ambiguity
 from identica.report._charts import Array
-from identica.report._sections import Section, make_sections
+from identica.report._section import Section
+from identica.report._sections import make_sections
+from identica.report._trust import notice
 
 __all__ = ["Report", "write_page"]
 
@@ -39,7 +41,12 @@ class Report:
         ambiguity: The map up to which factors can be recovered; decides which view of them comes first.
         widths: How wide partners scatter in each component, in units of its code.
         used: Numbers of the components that tell something about partners that the others do not; all if not given.
-        curve: Steps of training: `step`, `loss`, and `mcc` and `r2` in percent if they were watched.
+        curve: Steps of training: `step`, `loss`, and where they were watched `held_out_loss`, `mcc` and `r2` (percent).
+        held_out_bits: Bits a pair on pairs that were not fitted.
+        fitted_bits: Bits a pair on as many fitted pairs.
+        held_out_pairs: How many pairs were not fitted.
+        chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
+        tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
         images: The observations, if they are images: [samples, channels, height, width].
@@ -61,6 +68,11 @@ class Report:
     widths: Sequence[float] | None = None
     used: Sequence[int] | None = None
     curve: Sequence[Mapping[str, float]] = ()
+    held_out_bits: float | None = None
+    fitted_bits: float | None = None
+    held_out_pairs: int = 0
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    tried: Sequence[Mapping[str, Any]] = ()
     series: bool = False
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
@@ -158,6 +170,7 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 <button type="button" id="theme">{_ICON}<span>Dark</span></button></div>
 <h1>{title}</h1>
 {lead}
+{notice(report)}
 {_cards(report.summary)}
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 </header>

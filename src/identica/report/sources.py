@@ -66,7 +66,7 @@ def report_of_fit(
         estimator: A fitted `ContrastiveICA`, or a pipeline that ends in one.
         X: Observations to show the codes of, vectors or images [samples, channels, height, width].
         latents: True factors of these observations, if known; a data frame gives their names.
-        trials: A label for each observation, if they are trials of a time series.
+        trials: A label for each observation, if they are trials of a time series; no window goes across two of them.
         selection: What `identica.select` found.
         consistency: What `identica.consistency` found.
         seconds: What the fit took.
@@ -78,7 +78,7 @@ def report_of_fit(
     made = Report(
         title=title,
         lead=_promise(model),
-        codes=np.asarray(estimator.transform(X)),
+        codes=np.asarray(_codes(estimator, X, trials)),
         summary=_summary_of_fit(model, seconds),
         component_names=component_names,
         **_from_fit(model),
@@ -100,7 +100,23 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "widths": getattr(model, "widths_", None),
         "used": getattr(model, "components_used_", None),
         "curve": getattr(model, "loss_curve_", ()),
+        "held_out_bits": getattr(model, "validation_score_", None),
+        "fitted_bits": getattr(model, "fitted_bits_", None),
+        "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
+        "chosen": getattr(model, "chosen_", {}),
+        "tried": getattr(model, "search_", ()),
     }
+
+
+def _codes(estimator: Any, X: Any, trials: Any) -> Any:
+    """Codes, by a model of windows with the trials, which a pipeline would not hand on."""
+    steps = [step for _, step in estimator.steps] if hasattr(estimator, "named_steps") else [estimator]
+    *front, model = steps
+    if trials is None or getattr(model, "chosen_", {}).get("window", 1) == 1:
+        return estimator.transform(X)
+    for step in front:
+        X = X if step in (None, "passthrough") else step.transform(X)
+    return model.transform(X, trials=trials)
 
 
 def _is_series(model: Any, trials: Any) -> bool:
@@ -155,7 +171,9 @@ def _promise(model: Any) -> str:
 
 def _summary_of_fit(model: Any, seconds: float | None) -> list[tuple[str, str]]:
     bits = getattr(model, "validation_score_", None)
-    cards = [] if bits is None else [("bits a pair, held out", f"{bits:.2f}")]
+    fitted = getattr(model, "fitted_bits_", None)
+    cards = [] if bits is None else [("bits a pair, held out", f"{bits:z.2f}")]
+    cards += [] if fitted is None else [("bits a pair, fitted", f"{fitted:z.2f}")]
     if hasattr(model, "n_components_"):
         cards.append(("components", str(model.n_components_)))
     return cards + _duration(seconds)

@@ -23,6 +23,7 @@ _FEWEST_GROUPS = 10
 # Long series are cut into so many segments; the end of each is held out, so that a drift is seen in both parts.
 _SEGMENTS = 5
 _PARTNERS = 5
+_TINY = 1e-6
 _NEIGHBOURS = 20
 
 
@@ -88,7 +89,7 @@ class IndexPairing(Pairing):
         wanted = min(round(fraction * len(first)), most)
         if sizes.max() <= max(1, wanted // 2) and np.count_nonzero(sizes) >= _FEWEST_GROUPS:
             return _random_groups(groups, sizes, wanted, seed)
-        return _ends_of_segments(np.zeros(self.count, dtype=np.int64), fraction)
+        return _ends_of_segments(np.zeros(self.count, dtype=np.int64), min(fraction, most / len(first)))
 
 
 @final
@@ -148,7 +149,7 @@ class LabelPairing(Pairing):
             found = self._near_labels(chosen, generator)
         else:
             found = self._same_label(chosen, generator)
-        if len(found) == 0:
+        if len(found) == 0 and rows is None:
             raise InputError("labels leave no pairs: no two rows have the same label, or none close in time")
         return found
 
@@ -161,7 +162,8 @@ class LabelPairing(Pairing):
         """For each row a few partners, drawn among those with the nearest labels."""
         from scipy.spatial import cKDTree
 
-        points = self.labels[chosen]
+        # Rows of equal labels are near each other in random order.
+        points = self.labels[chosen] + _TINY * generator.standard_normal((len(chosen), self.labels.shape[1]))
         nearest = min(_NEIGHBOURS, len(chosen) - 1)
         if nearest < 1:
             return np.empty((0, 2), dtype=np.int64)
@@ -245,7 +247,7 @@ def _trials_or_ends(runs: Indices, fraction: float, most: int, seed: int) -> Row
     wanted = min(round(fraction * len(runs)), most)
     if len(sizes) >= _FEWEST_GROUPS and sizes.max() <= max(1, wanted):
         return _random_groups(runs, sizes, wanted, seed)
-    return _ends_of_segments(runs, fraction)
+    return _ends_of_segments(runs, min(fraction, most / len(runs)))
 
 
 def _random_groups(groups: Indices, sizes: Indices, wanted: int, seed: int) -> Rows:

@@ -17,7 +17,7 @@ from identica._checks import InputError
 from identica.estimator import ContrastiveICA
 from identica.fitting import held_out_bits
 from identica.models import Model, Widths
-from identica.sources import Pairing
+from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -74,22 +74,42 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget.
+        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget, and a window of
+            one row unless one is given.
     """
     _check_settings(refits, settings)
-    lag = settings.pop("lag", None)
-    observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
-    dim = settings.get("n_components") or math.prod(observations.shape[1:])
-    models = _models(candidates, dim, settings.pop("widths", "free"))
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
-    lags = None if lag is None else _planning.lags_of(lag)
-    observations, pairing = _pairing.make_pairs(observations, y, X_pos, pairs, labels, lags, trials, seed)
-    contest = _Contest(observations.numpy(), *_split(pairing, held_out, seed), settings, seed, n_jobs)
+    models, contest = _prepare(
+        X, (y, X_pos, pairs, labels), trials, candidates, held_out, random_state, n_jobs, settings
+    )
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
     found = _ranked(models, first | again, ahead, contest)
     return replace(found, equal_widths_behind=_equal_widths_behind(found.best.model, first | again, contest))
+
+
+def _prepare(
+    X: Any,
+    given: tuple[Any, Any, Any, Any],
+    trials: Any,
+    candidates: Sequence[tuple[str, str]],
+    held_out: float,
+    random_state: Any,
+    n_jobs: int,
+    settings: dict[str, Any],
+) -> tuple[list[Model], _Contest]:
+    """The assumptions, and the pairs that they are compared on."""
+    lag, window = settings.pop("lag", None), settings.pop("window", 1)
+    observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
+    dim = settings.get("n_components") or math.prod(observations.shape[1:])
+    models = _models(candidates, dim, settings.pop("widths", "free"))
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    lags = None if lag is None else _planning.lags_of(lag)
+    observations, pairing = _pairing.make_pairs(observations, *given, lags, trials, seed)
+    split = _split(pairing, held_out, seed)
+    if split.runs is not None:
+        observations = stack_windows(observations, split.runs, 1 if window == _planning.AUTO else int(window))
+    return models, _Contest(observations.numpy(), split, settings, seed, n_jobs)
 
 
 def _check_settings(refits: int, settings: dict[str, Any]) -> None:
@@ -100,7 +120,7 @@ def _check_settings(refits: int, settings: dict[str, Any]) -> None:
         _checks.choice("argument", name, allowed)
 
 
-def _split(pairing: Pairing, held_out: float, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(pairing: Pairing, held_out: float, seed: int) -> _planning.Split:
     """Index pairs to fit and to test."""
     if not 0 <= held_out < 1:
         raise InputError(f"held_out must be a part from 0 to below 1, got {held_out!r}")
@@ -110,7 +130,7 @@ def _split(pairing: Pairing, held_out: float, seed: int) -> tuple[NDArray[np.int
         raise InputError(
             f"too few pairs: {len(pairing.pairs())} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
         )
-    return split.fitted, split.held_out
+    return split
 
 
 @final
@@ -120,13 +140,13 @@ class _Contest:
     def __init__(
         self,
         observations: NDArray[Any],
-        fitted: NDArray[np.int64],
-        tested: NDArray[np.int64],
+        split: _planning.Split,
         settings: dict[str, Any],
         seed: int,
         n_jobs: int,
     ) -> None:
-        self.observations, self.fitted, self.tested = observations, fitted, tested
+        assert split.held_out is not None
+        self.observations, self.fitted, self.tested = observations, split.fitted, split.held_out
         self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
 
     def fit(self, tasks: Sequence[tuple[Model, int]]) -> dict[tuple[Model, int], _Fit]:

@@ -110,7 +110,8 @@ def consistency(
         ambiguity: The map allowed between runs; that of the estimators' assumption if not given, or a permutation.
         seeds: With one estimator: how many fits.
         n_jobs: With one estimator: how many fits side by side; -1 for one per core.
-        **pairs: With one estimator: `X_pos`, `pairs` or `trials` for its `fit`.
+        **pairs: With one estimator: `X_pos`, `pairs`, `labels` or `trials` for its `fit`. `trials` also tell estimators
+            that see windows of a series where these end.
 
     Example:
         >>> z = np.random.default_rng(0).normal(size=(500, 2))
@@ -123,7 +124,7 @@ def consistency(
     if len(runs) < 2:
         raise InputError(f"estimators must be at least two runs, or one estimator to fit anew, got {len(runs)} run")
     allowed = _allowed(runs, ambiguity)
-    codes = [_codes(run, X) for run in runs]
+    codes = [_codes(run, X, pairs.get("trials")) for run in runs]
     shapes = {values.shape for values in codes}
     if len(shapes) > 1:
         raise InputError(f"estimators must give codes of one shape, got {sorted(shapes)}")
@@ -173,7 +174,7 @@ def _allowed(runs: Sequence[Any], asked: str | None) -> Ambiguity:
     return found.pop()  # type: ignore[return-value]
 
 
-def _codes(run: Any, X: Any) -> Array:
+def _codes(run: Any, X: Any, trials: Any = None) -> Array:
     if not hasattr(run, "transform"):
         values = np.asarray(run, dtype=np.float64)
         if values.ndim != 2:
@@ -181,7 +182,8 @@ def _codes(run: Any, X: Any) -> Array:
         return values
     if X is None:
         raise InputError("X must be given: the observations whose codes are compared")
-    return np.asarray(run.transform(X), dtype=np.float64)
+    known = {"trials": trials} if isinstance(run, ContrastiveICA) and trials is not None else {}
+    return np.asarray(run.transform(X, **known), dtype=np.float64)
 
 
 def _compare(codes: Sequence[Array], ambiguity: Ambiguity) -> Consistency:

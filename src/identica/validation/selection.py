@@ -21,7 +21,7 @@ class Candidate:
         model: Space and conditional.
         bits: What a code tells about its partner, on pairs that were held out: log₂ M - InfoNCE.
         behind: How many bits less than the best, with its standard error (of the same pairs and over refits).
-        tied: Whether that is as good: within twice the error and 2 % of the bits.
+        tied: Whether that is as good: within twice the error.
         objection: What speaks against the assumption whatever its bits, if anything does.
         consistency: Agreement between refits, for candidates that were refitted.
         estimator: The first fit.

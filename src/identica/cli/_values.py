@@ -1,0 +1,61 @@
+"""What an option says, where that is a number or a word, or several numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from identica._checks import InputError
+
+__all__ = ["fraction", "lags", "names", "whole_or"]
+
+_MOST_LAGS = 1000
+
+
+def lags(text: str) -> int | list[int]:
+    """One whole number, or several: a list such as `1,2,5`, a range such as `1:5` with its end, or both."""
+    found: list[int] = []
+    for item in text.split(","):
+        first, colon, last = item.partition(":")
+        start = _whole(first)
+        end = _whole(last) if colon else start
+        if start is None or end is None or not 1 <= start <= end:
+            raise InputError(f"--lag must be whole numbers from 1, such as 3, 1,2,5 or 1:5 (1 to 5), got {text!r}")
+        if end - start >= _MOST_LAGS - len(found):
+            raise InputError(f"--lag must be at most {_MOST_LAGS} numbers, got more by {text!r}")
+        found += range(start, end + 1)
+    return found[0] if len(found) == 1 else list(dict.fromkeys(found))
+
+
+def whole_or(name: str, text: str, words: dict[str, Any]) -> Any:
+    """A whole number, or what one of the words stands for."""
+    if text in words:
+        return words[text]
+    number = _whole(text)
+    if number is None or number < 1:
+        raise InputError(f"{name} must be {', '.join(words)} or a whole number from 1, got {text!r}")
+    return number
+
+
+def fraction(name: str, text: str) -> float | str:
+    """`auto`, or a part from 0 to below 1."""
+    if text == "auto":
+        return text
+    try:
+        part = float(text)
+    except ValueError:
+        part = -1.0
+    if not 0 <= part < 1:
+        raise InputError(f"{name} must be auto or a part from 0 to below 1, got {text!r}")
+    return part
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names that are separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None

@@ -1,0 +1,118 @@
+"""What held-out pairs say of a fit: a notice at the top of the page, and a section with the numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from identica.report import _html
+from identica.report._section import Section
+
+if TYPE_CHECKING:
+    from identica.report.page import Report
+
+__all__ = ["in_words", "learnt_by_heart", "notice", "trust"]
+
+# The part of the fitted bits that other pairs do not have, from which a reader is told.
+_BY_HEART = 0.5
+_MEASURED = ("held_out_bits", "fitted_bits", "seconds")
+_TITLES = {"pca_components": "directions kept", "window": "rows seen at a time"}
+
+
+def learnt_by_heart(fitted_bits: float, held_out_bits: float) -> bool:
+    """Whether more than half of what fitted pairs share is not found in held-out ones."""
+    return fitted_bits - held_out_bits > _BY_HEART * max(fitted_bits, 0.0)
+
+
+def in_words(value: Any) -> str:
+    """A setting as users read it; None stands for all directions."""
+    return "all" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def notice(report: Report) -> str:
+    """What a reader must know before anything else, as HTML; nothing if held-out pairs raise no doubt."""
+    fitted, held_out = report.fitted_bits, report.held_out_bits
+    if held_out is None:
+        return ""
+    if held_out <= 0:
+        return _html.notice(
+            "These pairs do not tell the factors.",
+            f"Codes of held-out pairs share {held_out:z.2f} bits, and 0 is chance: read nothing into the components "
+            "below. Other partners (closer in time, or by measured labels) or more pairs may tell them.",
+            grave=True,
+        )
+    if fitted is not None and learnt_by_heart(fitted, held_out):
+        return _html.notice(
+            "Much was learnt by heart.",
+            f"Fitted pairs share {fitted:.2f} bits, held-out pairs {held_out:.2f}: more than half does not hold for "
+            "other pairs. Use the components with care; more pairs would help.",
+            grave=False,
+        )
+    return ""
+
+
+def trust(report: Report) -> Section | None:
+    """Fitted and held-out bits, what was chosen, and what was tried."""
+    if report.held_out_bits is None and not report.chosen:
+        return None
+    panels = [_bits(report)] if report.held_out_bits is not None else []
+    if report.chosen:
+        content = {_title(name): in_words(value) for name, value in report.chosen.items()}
+        panels.append(_html.panel(f"<h3>Settings of this fit</h3>{_html.table(content)}"))
+    body = _html.note(*_reading(report)) + f'<div class="two">{"".join(panels)}</div>'
+    if len(report.tried) > 1:
+        body += f'<div class="panel below"><h3>What was tried</h3>{_tried(report)}</div>'
+    return Section("trust", "How far to trust this fit", body)
+
+
+def _reading(report: Report) -> list[str]:
+    """How to read the numbers."""
+    if report.held_out_bits is None:
+        return [
+            "No pairs were held out, so nothing here tells whether the components hold for other pairs.",
+            "A fit without a budget of steps or seconds holds some out and chooses its settings by them.",
+        ]
+    count = report.held_out_pairs
+    most = f", and {count} pairs cannot show more than {math.log2(count):.1f}" if count > 1 else ""
+    return [
+        f"Bits a pair: how much a code tells about its partner. 0 is chance{most}.",
+        "Held-out pairs were never fitted: trust their number. Fitted pairs far above them were learnt by heart.",
+        "The settings with the most held-out bits were kept; a smaller network goes first if it is about as good."
+        if len(report.tried) > 1
+        else "",
+    ]
+
+
+def _bits(report: Report) -> str:
+    content = {"held-out pairs": f"{report.held_out_bits:z.2f}"}
+    if report.fitted_bits is not None:
+        content["as many fitted pairs"] = f"{report.fitted_bits:z.2f}"
+    if report.held_out_pairs:
+        content["number of held-out pairs"] = str(report.held_out_pairs)
+    return _html.panel(f"<h3>Bits a pair</h3>{_html.table(content)}")
+
+
+def _tried(report: Report) -> str:
+    """A row for each attempt; settings that were the same in all of them are left out."""
+    settings = [name for name in report.tried[0] if name not in _MEASURED]
+    varied = [name for name in settings if len({str(one.get(name)) for one in report.tried}) > 1]
+    titles = [*map(_title, varied), "bits, held out", "bits, fitted", "seconds"]
+    rows = [
+        [
+            *(in_words(one.get(name)) for name in varied),
+            _number(one.get("held_out_bits"), 2),
+            _number(one.get("fitted_bits"), 2),
+            _number(one.get("seconds"), 1),
+        ]
+        for one in report.tried
+    ]
+    kept = next((place for place, one in enumerate(report.tried) if report.chosen.items() <= one.items()), None)
+    return _html.grid("Settings that were tried", titles, rows, kept)
+
+
+def _title(name: str) -> str:
+    return _TITLES.get(name, name)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:z.{digits}f}"

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Generator, Tensor
+
+from identica.fitting import HeldOut, held_out_bits
+from identica.models import Model
+from identica.sources import ArrayPairs
+from identica.spaces import Real
+
+NORMAL = Model(Real(2), "normal", "free")
+
+
+def normal_pairs(count: int, widths: tuple[float, float], generator: Generator) -> tuple[Tensor, Tensor]:
+    first = torch.randn(count, 2, generator=generator)
+    return first, first + torch.tensor(widths) * torch.randn(count, 2, generator=generator)
+
+
+@pytest.mark.parametrize("widths", [(0.3, 0.3), (0.1, 0.8)])
+def test_bits_are_the_mutual_information_where_it_is_known(widths: tuple[float, float], generator: Generator) -> None:
+    bits = held_out_bits(NORMAL, *normal_pairs(1000, widths, generator))
+    assert bits.shape == (1000,)
+    expected = sum(0.5 * math.log2(1 + 1 / width**2) for width in widths)
+    assert float(bits.mean()) == pytest.approx(expected, abs=0.15)
+
+
+def test_shuffled_pairs_have_no_bits(generator: Generator) -> None:
+    first, second = normal_pairs(1000, (0.1, 0.8), generator)
+    bits = held_out_bits(NORMAL, first, second[torch.randperm(1000, generator=generator)])
+    assert float(bits.mean()) < 3 * float(bits.std()) / 1000**0.5
+    assert float(bits.mean()) < 0.01
+
+
+def test_bits_do_not_depend_on_the_size_of_codes(generator: Generator) -> None:
+    first, second = normal_pairs(600, (0.1, 0.8), generator)
+    plain, larger = (float(held_out_bits(NORMAL, size * first, size * second).mean()) for size in (1.0, 50.0))
+    assert plain == pytest.approx(larger, abs=0.02)
+
+
+def test_different_widths_are_worth_more_than_one_for_all(generator: Generator) -> None:
+    halves = normal_pairs(1000, (0.05, 1.0), generator)
+    equal, free = (
+        float(held_out_bits(Model(Real(2), "normal", widths), *halves).mean()) for widths in ("equal", "free")
+    )
+    assert free > equal + 0.2
+
+
+def test_the_width_comes_from_the_other_half(generator: Generator) -> None:
+    first, second = normal_pairs(400, (0.05, 0.05), generator)
+    mixed = torch.cat([second[:200], first[200:] + 5 * torch.randn(200, 2, generator=generator)])
+    bits = held_out_bits(NORMAL, first, mixed)
+    assert float(bits[:200].mean()) < 1 < float(held_out_bits(NORMAL, first, second)[:200].mean())
+    assert float(bits[200:].mean()) < 0, "sharp widths punish codes that scatter"
+
+
+def test_held_out_pairs_are_in_an_order_without_time() -> None:
+    source = ArrayPairs(torch.arange(3001.0)[:, None], [[row, row + 1] for row in range(3000)])
+    made, same, other = (HeldOut(source, seed) for seed in (0, 0, 1))
+    assert len(made.first) == 2048, "more are not scored"
+    assert torch.equal(made.second, made.first + 1)
+    assert torch.equal(made.first, same.first)
+    assert not torch.equal(made.first, other.first)
+    assert abs(float(made.first[:1024].mean()) - 1500) < 100
+    assert len(made.first.unique()) == 2048

@@ -61,7 +61,7 @@ def observations(estimator: Any, X: Any, *, reset: bool) -> Tensor:
 
 def _dimensions(values: Any) -> int:
     """Of an array, a table or nested lists; 2 for what has no shape of its own, such as a sparse matrix."""
-    return int(getattr(values, "ndim", 0) or np.ndim(values))
+    return int(getattr(values, "ndim", 0)) or np.asarray(values).ndim
 
 
 def make_pairs(

@@ -140,17 +140,22 @@ def slow_features(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
     return values @ axes[:, :COMPONENTS], {}
 
 
-def identica(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
-    from identica import ContrastiveICA
+def identica(labelled: bool = False, **settings: Any) -> Callable[[Task, int], tuple[Array, dict[str, Any]]]:
+    def run(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
+        from identica import ContrastiveICA
 
-    rows = task.fitted
-    model = ContrastiveICA(COMPONENTS, lag=task.recording.lag, random_state=seed)
-    model.fit(task.x[rows], trials=task.trials[rows])
-    return model.transform(task.x, trials=task.trials), {
-        "held_out_bits": round(float(model.validation_score_), 3),
-        "fitted_bits": round(float(model.fitted_bits_), 3),
-        "chosen": model.chosen_,
-    }
+        rows = task.fitted
+        given = {"lag": task.recording.lag} if not labelled else {}
+        model = ContrastiveICA(COMPONENTS, random_state=seed, **given, **settings)
+        labels = {"labels": task.behaviour[rows]} if labelled else {}
+        model.fit(task.x[rows], trials=task.trials[rows], **labels)
+        about = {"chosen": model.chosen_}
+        if model.validation_score_ is not None:
+            about["held_out_bits"] = round(float(model.validation_score_), 3)
+            about["fitted_bits"] = round(float(model.fitted_bits_ or 0), 3)
+        return model.transform(task.x, trials=task.trials), about
+
+    return run
 
 
 def cebra(labelled: bool) -> Callable[[Task, int], tuple[Array, dict[str, Any]]]:
@@ -173,13 +178,25 @@ def cebra(labelled: bool) -> Callable[[Task, int], tuple[Array, dict[str, Any]]]
 
 
 METHODS: dict[str, Callable[[Task, int], tuple[Array, dict[str, Any]]]] = {
-    "identica": identica,
+    "identica": identica(),
     "CEBRA, time": cebra(labelled=False),
     "CEBRA, behaviour": cebra(labelled=True),
     "PCA": pca,
     "FastICA": fastica,
     "slow features": slow_features,
+    "identica, behaviour": identica(labelled=True),
 }
+PLAIN = {"encoder": "mlp", "pca_components": None, "scaling": "none", "noise": 0.0, "window": 1}
+PARTS: dict[str, Callable[[Task, int], tuple[Array, dict[str, Any]]]] = {
+    "nothing held out or chosen: 3000 steps": identica(max_steps=3000),
+    "only steps by held-out pairs": identica(**PLAIN),
+    "all but the network: mlp": identica(encoder="mlp"),
+    "all but directions: all of them": identica(pca_components=None),
+    "all but scaling: none": identica(scaling="none"),
+    "all but noise: none": identica(noise=0.0),
+    "all but the window: one row": identica(window=1),
+}
+PARTS_ON = ("monkey_mihi_20140303", "rat_linear_track", "ble_rssi")
 
 
 def make_cebra_environment(folder: Path) -> None:
@@ -195,16 +212,20 @@ def compute(task: Task, method: str, seed: int, store: Path) -> None:
     """Fit one method to one recording, unless the store has it."""
     import torch
 
-    target = store / f"{task.recording.name}-{method.replace(', ', '-').replace(' ', '-')}-s{seed}.npz"
+    target = store / f"{_file(task, method)}-s{seed}.npz"
     if target.exists():
         return
     torch.set_num_threads(1)
     started = time.process_time()
-    codes, about = METHODS[method](task, seed)
+    codes, about = (METHODS | PARTS)[method](task, seed)
     about = {"seconds": time.process_time() - started} | about
     with replacing(target) as unfinished, unfinished.open("wb") as file:
         np.savez(file, codes=np.asarray(codes, dtype=np.float32), about=json.dumps(about))
     print(f"{task.recording.name}, {method}, seed {seed}: {about['seconds']:.0f} s", file=sys.stderr, flush=True)
+
+
+def _file(task: Task, method: str) -> str:
+    return f"{task.recording.name}-{method.replace(',', '').replace(':', '').replace(' ', '-')}"
 
 
 def agreement(task: Task, codes: Sequence[Array]) -> float:
@@ -236,9 +257,8 @@ def decoding(task: Task, codes: Array) -> float:
 
 def score(task: Task, method: str, store: Path) -> dict[str, Any] | None:
     """What the store has of a method on a recording."""
-    named = f"{task.recording.name}-{method.replace(', ', '-').replace(' ', '-')}-s*.npz"
     codes, about = [], []
-    for path in sorted(store.glob(named)):
+    for path in sorted(store.glob(f"{_file(task, method)}-s*.npz")):
         with np.load(path) as arrays:
             codes.append(arrays["codes"].astype(float))
             about.append(json.loads(str(arrays["about"])))
@@ -279,6 +299,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", help="parts of the names of recordings")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--parts", action="store_true", help="what each part of a fit is worth, on three recordings")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--store", type=Path, default=Path("runs/recordings"))
@@ -290,6 +311,8 @@ def main() -> None:
     if any(method.startswith("CEBRA") for method in options.methods):
         make_cebra_environment(options.cebra_env.absolute())
     options.store.mkdir(parents=True, exist_ok=True)
+    if options.parts:
+        options.only, options.methods = options.only or list(PARTS_ON), ["identica", *PARTS]
     tasks = [load(one) for one in RECORDINGS if not options.only or any(part in one.name for part in options.only)]
     Parallel(n_jobs=options.jobs)(
         delayed(compute)(task, method, seed, options.store)
@@ -297,14 +320,16 @@ def main() -> None:
         for task in tasks
         for method in options.methods
     )
-    everything = [load(one) for one in RECORDINGS]
-    found = [score(task, method, options.store) for task in everything for method in METHODS]
+    shown = options.methods if options.parts else METHODS
+    everything = tasks if options.parts else [load(one) for one in RECORDINGS]
+    found = [score(task, method, options.store) for task in everything for method in shown]
     results = [one for one in found if one is not None]
+    name = "parts" if options.parts else "results"
     options.out.mkdir(parents=True, exist_ok=True)
     content = {"machine": describe_machine(), "results": results}
-    with replacing(options.out / "results.json") as unfinished:
+    with replacing(options.out / f"{name}.json") as unfinished:
         unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    with replacing(options.out / "table.md") as unfinished:
+    with replacing(options.out / f"{name}.md") as unfinished:
         unfinished.write_text(markdown(results) + "\n", encoding="utf-8")
     print(markdown(results))
 

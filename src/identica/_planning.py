@@ -27,7 +27,7 @@ _FEWEST_SCORED = 16
 _LONGEST_WINDOW, _MOST_WINDOWED = 50, 4096
 # Schedules before that of the recipe, for up to ten components.
 _SHORT_SCHEDULES = (100, 300, 1000)
-_DIRECTIONS = (2, 4, 8, 16)
+_DIRECTIONS = (2, 8)
 _NOISES = (0.0, 0.3, 0.6, 1.0, 1.5)
 _FEWEST_DIRECTIONS = 6
 # Kept directions must be so many times fewer than the rows.

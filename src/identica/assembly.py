@@ -87,16 +87,17 @@ def fit(
     with _surroundings(seed, training.threads):
         learner = assemble(settings, recipe, source, seed, device, network)
         assembled = time.monotonic() - started
-        trained = train(
-            learner,
-            source,
-            make_optimizers(learner, training),
-            Schedule(training.steps, training.warmup, training.cosine, max_seconds),
-            batch_size=training.batch_size,
-            generator=random_stream(seed, "batches", device),
-            device=device,
-            **watched,
-        )
+        with learner.reading(source) as batches:
+            trained = train(
+                learner,
+                batches,
+                make_optimizers(learner, training),
+                Schedule(training.steps, training.warmup, training.cosine, max_seconds),
+                batch_size=training.batch_size,
+                generator=random_stream(seed, "batches", device),
+                device=device,
+                **watched,
+            )
         started = time.monotonic()
         learner.eval()
         fitted = learner.calibrate(source, seed) if calibrate is None else calibrate(learner)

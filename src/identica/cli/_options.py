@@ -98,6 +98,10 @@ class FitOptions:
         str,
         typer.Option("--scaling", help="none, sqrt or log1p (counts), robust (outliers); auto: by held-out bits."),
     ] = "auto"
+    noise: Annotated[
+        str,
+        typer.Option("--noise", help="Deviation of noise on observations in training; auto: by held-out bits."),
+    ] = "auto"
     window: Annotated[
         str,
         typer.Option("--window", help="With --lag: rows that the encoder sees at a time; auto: by held-out bits."),

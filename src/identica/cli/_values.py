@@ -6,7 +6,7 @@ from typing import Any
 
 from identica._checks import InputError
 
-__all__ = ["fraction", "lags", "names", "whole_or"]
+__all__ = ["fraction", "lags", "names", "number_or_auto", "whole_or"]
 
 _MOST_LAGS = 1000
 
@@ -47,6 +47,19 @@ def fraction(name: str, text: str) -> float | str:
     if not 0 <= part < 1:
         raise InputError(f"{name} must be auto or a part from 0 to below 1, got {text!r}")
     return part
+
+
+def number_or_auto(name: str, text: str) -> float | str:
+    """`auto`, or a number from 0."""
+    if text == "auto":
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise InputError(f"{name} must be auto or a number from 0, got {text!r}")
+    return number
 
 
 def names(text: str | None) -> list[str] | None:

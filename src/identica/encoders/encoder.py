@@ -52,10 +52,19 @@ class Encoder(nn.Module):
         plain = self.head.units(codes / factors)
         return Units(plain.shift * factors, plain.factor / factors)
 
+    def front(self, observations: Tensor) -> Tensor:
+        """What is not trained: scaled and whitened observations."""
+        values: Tensor = self.whitening(self.scaling(observations))
+        return values
+
+    def behind_front(self, values: Tensor) -> Tensor:
+        """Codes of what `front` gives, that all have one width."""
+        codes: Tensor = self.head(self.backbone(self.noise(values)))
+        return codes
+
     def unstretched(self, observations: Tensor) -> Tensor:
         """Codes of `observations` that all have one width."""
-        codes: Tensor = self.head(self.backbone(self.noise(self.whitening(self.scaling(observations)))))
-        return codes
+        return self.behind_front(self.front(observations))
 
     def forward(self, observations: Tensor) -> Tensor:
         """Codes of `observations`."""

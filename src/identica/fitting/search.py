@@ -45,8 +45,10 @@ def search(bench: Bench, options: Options) -> Attempt:
     leader = max(found, key=_score)
     smaller = [replace(leader.choice, network=network, noise=options.noises[0]) for network in options.networks[:1]]
     found += [bench.attempt(choice) for choice in smaller if choice.network != leader.choice.network]
-    found.append(_by_noise(bench, options, found))
-    return _by_steps(bench, options, found)
+    noisy = _by_noise(bench, options, found)
+    if not noisy:
+        return _by_steps(bench, options, found)
+    return _best([*found, *noisy], options)
 
 
 def _by_front(bench: Bench, options: Options, first: Choice) -> list[Attempt]:
@@ -62,24 +64,29 @@ def _by_front(bench: Bench, options: Options, first: Choice) -> list[Attempt]:
     return found + [bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings]
 
 
-def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> Attempt:
-    """A longer schedule for the best with noise, and as much noise as is best there."""
-    noisy = [one for one in found if one.choice.noise == options.usual_noise]
-    leader = max(noisy or found, key=_score)
-    place = options.steps.index(leader.choice.steps)
-    if options.usual_noise == 0 or place == len(options.steps) - 1:
-        return leader
-    leader = max(leader, bench.attempt(replace(leader.choice, steps=options.steps[place + 1])), key=_score)
+def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> list[Attempt]:
+    """A longer schedule for the best with noise, as much noise as is best there, and a longer one if that paid."""
+    noisy = [one for one in found if one.choice.noise == options.usual_noise > 0]
+    if not noisy:
+        return []
+    short = max(noisy, key=_score)
+    place = options.steps.index(short.choice.steps)
+    longer = [bench.attempt(replace(short.choice, steps=steps)) for steps in options.steps[place + 1 : place + 2]]
+    tried = [short, *longer]
     usual = options.noises.index(options.usual_noise)
     for side in (options.noises[usual + 1 :], options.noises[:usual][::-1]):
         for noise in side:
-            other = bench.attempt(replace(leader.choice, noise=noise))
-            if other.score <= leader.score:
+            leader = max(tried, key=_score)
+            tried.append(bench.attempt(replace(leader.choice, noise=noise)))
+            if tried[-1].score <= leader.score:
                 break
-            leader = other
-        if leader.choice.noise != options.usual_noise:
+        if max(tried, key=_score).choice.noise != options.usual_noise:
             break
-    return leader
+    leader = max(tried, key=_score)
+    reached, (behind, error) = options.steps.index(leader.choice.steps), short.behind(leader)
+    if place < reached < len(options.steps) - 1 and behind > 2 * error:
+        tried.append(bench.attempt(replace(leader.choice, steps=options.steps[reached + 1])))
+    return tried
 
 
 def _by_steps(bench: Bench, options: Options, found: list[Attempt]) -> Attempt:

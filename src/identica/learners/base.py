@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from torch import Generator, Tensor, nn
@@ -36,6 +38,11 @@ class Learner(nn.Module, ABC):
     @abstractmethod
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         """Loss of a batch, when this part of the steps (0 to 1) is done."""
+
+    @contextmanager
+    def reading(self, source: Source) -> Iterator[Source]:
+        """The source to draw batches from while training: what can be computed once may be done ahead."""
+        yield source
 
     @abstractmethod
     def codes(self, observations: Tensor) -> Tensor:

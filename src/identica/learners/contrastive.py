@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final, get_args
 
@@ -14,7 +16,7 @@ from identica._checks import InputError
 from identica._random import random_stream
 from identica._words import with_article
 from identica.axes import second_order_axes
-from identica.encoders import Encoder, Stretch, Turn, Units, encode, make_encoder, unit_variance
+from identica.encoders import Encoder, Stretch, Turn, Units, encode, make_encoder, rows_at_once, unit_variance
 from identica.information import match_scales
 from identica.laws import Law, rounded
 from identica.learners.base import Learner, LearnerSettings
@@ -23,7 +25,7 @@ from identica.objectives import InfoNCE
 from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two
 from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
-from identica.sources import Source
+from identica.sources import ArrayPairs, Source
 from identica.spaces import Space, Sphere
 
 __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
@@ -119,6 +121,7 @@ class ContrastiveLearner(Learner):
             anchor_weight=settings.anchor_weight,
             in_batch=settings.in_batch,
         )
+        self._front_is_done = False
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
         dim = model.space.dim
         self.turn = nn.Identity() if axes == "learnt" else Turn(torch.eye(dim))
@@ -131,10 +134,27 @@ class ContrastiveLearner(Learner):
         return source.pairs(count, generator)
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
-        codes = self.encoder.unstretched(torch.cat(batch))
+        observed = torch.cat(batch)
+        codes = self.encoder.behind_front(observed) if self._front_is_done else self.encoder.unstretched(observed)
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
         return self.infonce(first, second, progress) + penalty
+
+    @contextmanager
+    def reading(self, source: Source) -> Iterator[Source]:
+        """Vectors in an array are scaled and whitened once, not in every batch."""
+        if not isinstance(source, ArrayPairs) or source.observations.ndim != 2:
+            yield source
+            return
+        device, home = self.units.shift.device, source.observations.device
+        with torch.no_grad():
+            pieces = torch.split(source.observations, rows_at_once(source.observations))
+            values = torch.cat([self.encoder.front(piece.to(device)).to(home) for piece in pieces])
+        self._front_is_done = True
+        try:
+            yield ArrayPairs(values, source.indices.cpu().numpy())
+        finally:
+            self._front_is_done = False
 
     def infonce(self, first: Tensor, second: Tensor, progress: float = 1.0) -> Tensor:
         """The loss of pairs of codes."""

@@ -6,24 +6,30 @@ from typing import Any
 
 from identica._checks import InputError
 
-__all__ = ["fraction", "lags", "names", "number_or_auto", "whole_or"]
+__all__ = ["fraction", "lags", "names", "number_or_auto", "whole_or", "wholes"]
 
-_MOST_LAGS = 1000
+_MOST_NUMBERS = 1000
 
 
 def lags(text: str) -> int | list[int]:
-    """One whole number, or several: a list such as `1,2,5`, a range such as `1:5` with its end, or both."""
+    """One whole number, or several."""
+    found = wholes("--lag", text)
+    return found[0] if len(found) == 1 else found
+
+
+def wholes(name: str, text: str) -> list[int]:
+    """Whole numbers: a list such as `1,2,5`, a range such as `1:5` with its end, or both."""
     found: list[int] = []
     for item in text.split(","):
         first, colon, last = item.partition(":")
         start = _whole(first)
         end = _whole(last) if colon else start
         if start is None or end is None or not 1 <= start <= end:
-            raise InputError(f"--lag must be whole numbers from 1, such as 3, 1,2,5 or 1:5 (1 to 5), got {text!r}")
-        if end - start >= _MOST_LAGS - len(found):
-            raise InputError(f"--lag must be at most {_MOST_LAGS} numbers, got more by {text!r}")
+            raise InputError(f"{name} must be whole numbers from 1, such as 3, 1,2,5 or 1:5 (1 to 5), got {text!r}")
+        if end - start >= _MOST_NUMBERS - len(found):
+            raise InputError(f"{name} must be at most {_MOST_NUMBERS} numbers, got more by {text!r}")
         found += range(start, end + 1)
-    return found[0] if len(found) == 1 else list(dict.fromkeys(found))
+    return list(dict.fromkeys(found))
 
 
 def whole_or(name: str, text: str, words: dict[str, Any]) -> Any:

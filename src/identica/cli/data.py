@@ -118,6 +118,9 @@ def select(
     candidates: Annotated[
         str | None, typer.Option("--candidates", help="Such as 'box/laplace, sphere/vmf'; default: all seven.")
     ] = None,
+    numbers: Annotated[
+        str | None, typer.Option("--numbers", help="Numbers of components to compare: 2,3,4 or 2:6.")
+    ] = None,
     random_state: RandomState = 0,
     held_out: Annotated[float, typer.Option("--held-out", help="Part of the pairs to compare on.")] = 0.2,
     jobs: Jobs = None,
@@ -134,6 +137,7 @@ def select(
             **given.pairs_of_fit(),
             **given.settings(options),
             candidates=CANDIDATES if candidates is None else _candidates(candidates),
+            numbers=() if numbers is None else _values.wholes("--numbers", numbers),
             held_out=held_out,
             random_state=random_state,
             n_jobs=_jobs(jobs),

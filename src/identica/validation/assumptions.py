@@ -19,6 +19,7 @@ from identica.fitting import held_out_bits
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
+from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
 
@@ -51,6 +52,7 @@ def select(
     labels: Any = None,
     trials: Any = None,
     candidates: Sequence[tuple[str, str]] = CANDIDATES,
+    numbers: Sequence[int] = (),
     held_out: float = 0.2,
     refits: int = 2,
     random_state: Any = 0,
@@ -69,6 +71,7 @@ def select(
         labels: Of each row of X, as `ContrastiveICA.fit` takes them.
         trials: With `lag` or `labels`: a label for each row of X.
         candidates: Pairs of a space and a conditional.
+        numbers: Numbers of components to compare for the best assumption.
         held_out: Part of the pairs that is not fitted, nor any observation of it: whole trials or the ends of segments
             of a time series, otherwise drawn at random; at most 4096 pairs.
         refits: How often the leading assumptions are fitted, at least 2.
@@ -81,11 +84,13 @@ def select(
     models, contest = _prepare(
         X, (y, X_pos, pairs, labels), trials, candidates, held_out, random_state, n_jobs, settings
     )
+    wanted = check_numbers(numbers, contest.observations.shape[1]) if numbers else ()
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
     found = _ranked(models, first | again, ahead, contest)
-    return replace(found, equal_widths_behind=_equal_widths_behind(found.best.model, first | again, contest))
+    behind = _equal_widths_behind(found.best.model, first | again, contest)
+    return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, wanted, refits, contest))
 
 
 def _prepare(
@@ -157,7 +162,7 @@ class _Contest:
 
     def _one(self, model: Model, repeat: int) -> _Fit:
         estimator = ContrastiveICA(
-            **self.settings,
+            **self.settings | {"n_components": model.space.dim},
             space=model.space.name,
             conditional=model.conditional,
             widths=model.widths,
@@ -243,6 +248,24 @@ def _equal_widths_behind(
     rivals = list(contest.fit([(equal, repeat) for repeat in range(len(free))]).values())
     difference = np.mean([fit.bits for fit in free], axis=0) - np.mean([fit.bits for fit in rivals], axis=0)
     return float(difference.mean()), _standard_error(difference, free, rivals)
+
+
+def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: _Contest) -> tuple[NumberTried, ...]:
+    """The same assumption with other numbers of components, each fitted as often as the leading assumptions."""
+    models = [Model.named(model.space.name, model.conditional, number, model.widths) for number in numbers]
+    fits = contest.fit([(one, repeat) for one in models for repeat in range(refits)])
+    runs = {one: [fits[one, repeat] for repeat in range(refits)] for one in models}
+    per_pair = {one: np.mean([fit.bits for fit in runs[one]], axis=0) for one in models}
+    best = max(models, key=lambda one: float(per_pair[one].mean()), default=None)
+    found = []
+    for one in models:
+        assert best is not None
+        difference = per_pair[best] - per_pair[one]
+        agreement = consistency([fit.codes for fit in runs[one]], ambiguity=one.ambiguity)
+        used = int(np.median([len(fit.estimator.components_used_) for fit in runs[one]]))
+        behind = float(difference.mean()), _standard_error(difference, runs[best], runs[one])
+        found.append(NumberTried(one.space.dim, float(per_pair[one].mean()), behind, agreement.steady, used))
+    return tuple(found)
 
 
 def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:

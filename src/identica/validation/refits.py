@@ -52,11 +52,15 @@ class Consistency:
         return _between_runs(self.agreement)
 
     @property
+    def steady(self) -> int:
+        """How many components come back in every run."""
+        return sum(value >= _STRONG for value in self.per_component)
+
+    @property
     def verdict(self) -> str:
         """What the numbers mean, in words."""
         allowed = with_article(self.ambiguity)
-        steady = sum(value >= _STRONG for value in self.per_component)
-        count = f"{steady} of {len(self.per_component)} components come back in every run"
+        count = f"{self.steady} of {len(self.per_component)} components come back in every run"
         if self.score >= _STRONG:
             return f"Refits agree up to {allowed}: {count}."
         if self.score >= _WEAK:

@@ -7,6 +7,7 @@ from typing import Any, final
 
 from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
+from identica.validation.numbers import NumberTried, supported_number
 from identica.validation.refits import Consistency
 
 __all__ = ["Candidate", "Selection"]
@@ -46,11 +47,13 @@ class Selection:
         most_bits: The most that could be measured: log₂ of the number of held-out pairs.
         equal_widths_behind: How many bits the best assumption loses with one width for all components, with its
             standard error; None if it has one width anyway.
+        numbers: Other numbers of components of the best assumption, if they were asked for.
     """
 
     candidates: tuple[Candidate, ...]
     most_bits: float
     equal_widths_behind: tuple[float, float] | None = None
+    numbers: tuple[NumberTried, ...] = ()
 
     @property
     def best(self) -> Candidate:
@@ -83,6 +86,8 @@ class Selection:
         used, fitted = self.components_used, best.estimator.n_components_
         if used < fitted:
             text.append(f"Only {used} of {fitted} components tell anything of partners: try {used} components.")
+        if self.numbers:
+            text.append(self._about_numbers())
         if best.objection is not None:
             text.append(f"But {best.objection}.")
         if best.bits > self.most_bits - 1:
@@ -102,6 +107,16 @@ class Selection:
             return f"One width for all components fits as well ({behind})."
         return f"Components have different widths: with one for all the fit is {behind}."
 
+    @property
+    def number(self) -> int | None:
+        """The number of components that the pairs support, of those that were compared; None if none is steady."""
+        return supported_number(self.numbers)
+
+    def _about_numbers(self) -> str:
+        if self.number is None:
+            return "None of the numbers of components is supported: not all of their components come back in refits."
+        return f"The pairs support {self.number} components: all come back in refits, and more do not tell more."
+
     def summary(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
@@ -112,6 +127,8 @@ class Selection:
             if self.equal_widths_behind is None
             else [round(value, 4) for value in self.equal_widths_behind],
             "components_used": self.components_used,
+            "number": self.number,
+            "numbers": [one.summary() for one in self.numbers],
             "candidates": [
                 {
                     "space": candidate.model.space.name,
@@ -138,4 +155,4 @@ class Selection:
             space, conditional = candidate.model.space.name, candidate.model.conditional
             line = f"{space:<10} {conditional:<16} {candidate.bits:7.3f} {behind:>16}  {agreement:>11}  {remarks}"
             lines.append(line.rstrip())
-        return "\n".join([*lines, "", self.verdict])
+        return "\n".join([*lines, *map(str, self.numbers), "", self.verdict])

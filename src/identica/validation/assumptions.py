@@ -129,13 +129,12 @@ def _split(pairing: Pairing, held_out: float, seed: int) -> _planning.Split:
     """Index pairs to fit and to test."""
     if not 0 <= held_out < 1:
         raise InputError(f"held_out must be a part from 0 to below 1, got {held_out!r}")
-    split = _planning.split_pairs(pairing, held_out, open_budget=True, seed=seed)
-    left = 0 if split.held_out is None else len(split.held_out)
-    if split.held_out is None or left < _LEAST_HELD_OUT:
+    wanted = round(held_out * len(pairing.pairs()))
+    if wanted < _LEAST_HELD_OUT:
         raise InputError(
-            f"too few pairs: {len(pairing.pairs())} pairs leave {left} to test, at least {_LEAST_HELD_OUT} are needed"
+            f"too few pairs: {len(pairing.pairs())} pairs leave {wanted} to test, at least {_LEAST_HELD_OUT} are needed"
         )
-    return split
+    return _planning.split_pairs(pairing, held_out, open_budget=True, seed=seed)
 
 
 @final

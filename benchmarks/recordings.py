@@ -295,6 +295,32 @@ def markdown(results: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
+    """Behaviour read, and agreement of refits, a group of bars for each recording."""
+    from matplotlib.figure import Figure
+
+    recordings = list(dict.fromkeys(one["recording"] for one in results))
+    methods = list(dict.fromkeys(one["method"] for one in results))
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    panels = figure.subplots(2, 1, sharex=True)
+    for axes, key, title in zip(
+        panels, ("decoding", "agreement"), ("behaviour read, R²", "refits agree, R²"), strict=True
+    ):
+        for number, method in enumerate(methods):
+            found = {one["recording"]: one[key] for one in results if one["method"] == method}
+            places = [
+                place + (number - len(methods) / 2 + 0.5) * 0.8 / len(methods) for place in range(len(recordings))
+            ]
+            heights = [max(found.get(name) or 0.0, 0.0) for name in recordings]
+            axes.bar(places, heights, 0.75 / len(methods), label=method)
+        axes.set(ylabel=title, ylim=(0, 1.02))
+        axes.grid(axis="y", alpha=0.3)
+    panels[1].set_xticks(range(len(recordings)), [name.replace("_", "\n", 1) for name in recordings], fontsize=8)
+    panels[0].legend(ncols=len(methods), fontsize=8, loc="upper left", bbox_to_anchor=(0, 1.18))
+    with replacing(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", help="parts of the names of recordings")
@@ -331,6 +357,8 @@ def main() -> None:
         unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     with replacing(options.out / f"{name}.md") as unfinished:
         unfinished.write_text(markdown(results) + "\n", encoding="utf-8")
+    if not options.parts:
+        draw(results, options.out / "recordings.png")
     print(markdown(results))
 
 

@@ -387,7 +387,7 @@ def test_pictures_of_a_stored_run_are_kept_if_each_code_has_one() -> None:
 
 @pytest.fixture(scope="module")
 def fitted() -> tuple[ContrastiveICA, np.ndarray]:
-    x = np.random.default_rng(0).uniform(size=(300, 2))
+    x = np.cumsum(np.random.default_rng(0).normal(size=(300, 2)), axis=0)
     return ContrastiveICA(2, max_steps=5, lag=1, validation_fraction=0.1, random_state=0).fit(x), x
 
 

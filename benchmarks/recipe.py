@@ -74,19 +74,15 @@ PARTS = (
     Part("Adam at 3e-3, no Muon", training={"optimizer": "adam", "learning_rate": 3e-3}),
     Part("five layers of 128, not two of 64", encoder={"widths": (128,) * 5}),
     Part("constant learning rate", training={"cosine": False}),
-    Part(
-        "a learnt width for each code (box)",
-        contrastive={"width_pull": 0.1},
-        encoder={"free_widths": True},
-        training={"width_learning_rate": 1e-2},
-        spaces=("box",),
-    ),
-    Part(
-        "a learnt width for each code (unbounded)",
-        contrastive={"width_pull": 0.005},
-        encoder={"free_widths": True},
-        training={"width_learning_rate": 1e-2},
-        spaces=("unbounded",),
+    *(
+        Part(
+            f"a learnt width for each code ({space})",
+            contrastive={"width_pull": pull},
+            encoder={"free_widths": True},
+            training={"width_learning_rate": 1e-2},
+            spaces=(space,),
+        )
+        for space, pull in (("box", 0.1), ("unbounded", 0.005))
     ),
 )
 

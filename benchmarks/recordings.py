@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import venv
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -39,6 +40,7 @@ Array = NDArray[Any]
 COMPONENTS = 3
 NEIGHBOURS = (5, 10, 25, 50, 100)
 BLOCKS, FOLDS = 20, 5
+DIRECTIONS_OF_SLOWNESS = 20
 CEBRA = {
     "model_architecture": "offset10-model",
     "batch_size": 512,
@@ -121,21 +123,18 @@ def fastica(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
 def slow_features(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
     """Linear slow feature analysis: the directions of unit variance in which partners differ least."""
     import torch
+    from sklearn.decomposition import PCA
 
     from identica.axes import second_order_axes
     from identica.sources import lagged_pairs
 
-    rows, found = task.fitted, min(20, task.x.shape[1])
     del seed  # nothing is drawn
-    from sklearn.decomposition import PCA
-
-    values = PCA(found).fit(task.x[rows]).transform(task.x)
+    rows = task.fitted
+    values = PCA(min(DIRECTIONS_OF_SLOWNESS, task.x.shape[1])).fit(task.x[rows]).transform(task.x)
     pairs = lagged_pairs(len(rows), task.recording.lag, task.trials[rows])
     first, second = (torch.from_numpy(values[rows][pairs[:, half]]).double() for half in (0, 1))
-    import warnings
-
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", UserWarning)  # of directions that are equally slow
         axes = second_order_axes(first, second).numpy()
     return values @ axes[:, :COMPONENTS], {}
 

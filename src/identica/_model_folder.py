@@ -48,6 +48,7 @@ _FITTED = (
     "n_pairs_",
     "n_held_out_pairs_",
     "validation_score_",
+    "validation_error_",
     "fitted_bits_",
     "chosen_",
     "search_",

@@ -16,7 +16,17 @@ from identica.encoders import BACKBONES, IMAGE_BACKBONES, SCALINGS, Scaling
 from identica.fitting.choice import DEEP, Choice, Options, likely_scalings
 from identica.sources import Pairing
 
-__all__ = ["AUTO", "Split", "check_settings", "lags_of", "options_of", "plain_choice", "split_pairs", "window_of"]
+__all__ = [
+    "AUTO",
+    "Split",
+    "check_settings",
+    "is_open",
+    "lags_of",
+    "options_of",
+    "plain_choice",
+    "split_pairs",
+    "window_of",
+]
 
 AUTO = "auto"
 """What a user writes to let held-out pairs decide."""
@@ -58,6 +68,11 @@ def check_settings(estimator: Any) -> None:
     part = estimator.validation_fraction
     if part != AUTO and not (isinstance(part, int | float) and 0 <= part < 1):
         raise InputError(f"validation_fraction must be 'auto' or from 0 to below 1, got {part!r}")
+
+
+def is_open(estimator: Any) -> bool:
+    """Whether the data decide how long to train: no budget is given."""
+    return estimator.max_steps is None and estimator.max_seconds is None
 
 
 def window_of(estimator: Any, observations: Tensor) -> int:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from identica import _planning
 from identica._progress import training_bar
-from identica.fitting import Bench, Choice, search
+from identica.fitting import Bench, Choice, search, tells_nothing
 from identica.fitting.bench import Listen
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
@@ -49,7 +49,7 @@ class Found:
 
     def warn_of_nothing(self, stacklevel: int) -> None:
         """Say so if held-out pairs share nothing."""
-        if self.held_out_bits is not None and self.held_out_bits <= 2 * self.error:
+        if tells_nothing(self.held_out_bits, self.error):
             warnings.warn(
                 f"these pairs do not tell the factors: codes of held-out pairs share {self.held_out_bits:z.2f} bits, "
                 "which is not above zero by more than its error",
@@ -76,10 +76,10 @@ def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Spl
             max_seconds=estimator.max_seconds,
             listen=listen,
         )
-        if split.held_out is None or estimator.max_steps is not None or estimator.max_seconds is not None:
-            kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))
-        else:
+        if split.held_out is not None and _planning.is_open(estimator):
             kept = search(bench, _planning.options_of(estimator, model.space.dim, int(given), observations, split))
+        else:
+            kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))
         learner = bench.matched(kept)
     tried = [one.describe() for one in bench.attempts]
     held_out = None if kept.bits is None else kept.score

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["percent", "with_article"]
+from typing import Any
+
+__all__ = ["in_words", "percent", "with_article"]
 
 
 def with_article(noun: str) -> str:
@@ -13,3 +15,8 @@ def with_article(noun: str) -> str:
 def percent(part: float) -> float:
     """A part of one in percent, with the four digits that records keep."""
     return round(100 * float(part), 4)
+
+
+def in_words(value: Any) -> str:
+    """A setting as users read it; None stands for all directions."""
+    return "all" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -84,6 +84,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_pairs_: Number of pairs that were fitted.
         n_held_out_pairs_: Number of pairs that were held out.
         validation_score_: Bits a pair on the pairs that were held out; None if there are none.
+        validation_error_: The standard error of that.
         fitted_bits_: Bits a pair on as many fitted pairs; far above `validation_score_` if pairs were learnt by heart.
 
     Example:
@@ -157,7 +158,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         seed = self._seed()
         observations, pairing = self._pairing(observations, y, X_pos, pairs, labels, trials, seed)
         model = self._model(observations)
-        split = _planning.split_pairs(pairing, self.validation_fraction, open_budget=self._is_open)
+        split = _planning.split_pairs(pairing, self.validation_fraction, open_budget=_planning.is_open(self))
         _pairing.check_enough_pairs(observations, split.fitted, model.space.dim)
         found = _training.fit(self, model, observations, split, seed, device)
         learner = found.learner
@@ -171,6 +172,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.search_ = found.tried
         self.n_held_out_pairs_ = 0 if split.held_out is None else len(split.held_out)
         self.validation_score_, self.fitted_bits_ = found.held_out_bits, found.fitted_bits
+        self.validation_error_ = found.error
         found.warn_of_nothing(stacklevel=2)
         return self
 
@@ -218,7 +220,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return _model_folder.load(cls, Path(path), encoder)
 
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
-        """The number of updates that `fit` makes on X without a budget, or a part of it."""
+        """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
         self._check_parameters()
         model = self._model(_pairing.observations(copy.copy(self), X, reset=True))
         return max(1, round(part * Contrastive(model).recipe("fast").training.steps))
@@ -253,11 +255,6 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    @property
-    def _is_open(self) -> bool:
-        """Whether the data decide how long to train."""
-        return self.max_steps is None and self.max_seconds is None
 
     def _check_parameters(self) -> None:
         _checks.choice("space", self.space, NAMED_SPACES)

@@ -8,8 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from identica import ContrastiveICA
+from identica.fitting import learnt_by_heart
 from identica.report._sections import make_sections
-from identica.report._trust import learnt_by_heart, notice, trust
+from identica.report._trust import notice, trust
 from identica.report.page import Report
 from identica.report.sources import report_of_fit
 

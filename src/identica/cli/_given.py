@@ -56,7 +56,7 @@ class Given(NamedTuple):
                 "--pca-components", options.pca_components, {"auto": "auto", "all": None}
             ),
             "scaling": options.scaling,
-            "noise": _values.number_or_auto("--noise", options.noise),
+            "noise": _values.number("--noise", options.noise),
             "max_steps": options.max_steps,
             "max_seconds": options.max_seconds,
             "batch_size": options.batch_size,

@@ -61,7 +61,7 @@ def _summary(estimator: Any, out: Path, seconds: float) -> dict[str, Any]:
 
 
 def _print_choice(estimator: Any) -> None:
-    from identica.report._trust import in_words
+    from identica._words import in_words
 
     chosen = ", ".join(f"{name} {in_words(value)}" for name, value in estimator.chosen_.items())
     tried = len(estimator.search_)
@@ -69,7 +69,7 @@ def _print_choice(estimator: Any) -> None:
 
 
 def _print_bits(estimator: Any) -> None:
-    from identica.report._trust import learnt_by_heart
+    from identica.fitting import learnt_by_heart
 
     bits, fitted = estimator.validation_score_, estimator.fitted_bits_
     if bits is None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from identica._checks import InputError
 
-__all__ = ["fraction", "lags", "names", "number_or_auto", "whole_or", "wholes"]
+__all__ = ["fraction", "lags", "names", "number", "whole_or", "wholes"]
 
 _MOST_NUMBERS = 1000
 
@@ -44,33 +45,30 @@ def whole_or(name: str, text: str, words: dict[str, Any]) -> Any:
 
 def fraction(name: str, text: str) -> float | str:
     """`auto`, or a part from 0 to below 1."""
-    if text == "auto":
-        return text
-    try:
-        part = float(text)
-    except ValueError:
-        part = -1.0
-    if not 0 <= part < 1:
-        raise InputError(f"{name} must be auto or a part from 0 to below 1, got {text!r}")
-    return part
+    return _auto_or(name, text, 1.0, "a part from 0 to below 1")
 
 
-def number_or_auto(name: str, text: str) -> float | str:
+def number(name: str, text: str) -> float | str:
     """`auto`, or a number from 0."""
-    if text == "auto":
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise InputError(f"{name} must be auto or a number from 0, got {text!r}")
-    return number
+    return _auto_or(name, text, math.inf, "a number from 0")
 
 
 def names(text: str | None) -> list[str] | None:
     """Names that are separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _auto_or(name: str, text: str, end: float, allowed: str) -> float | str:
+    """`auto`, or a number from 0 to below the end."""
+    if text == "auto":
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < end:
+        raise InputError(f"{name} must be auto or {allowed}, got {text!r}")
+    return value
 
 
 def _whole(text: str) -> int | None:

@@ -47,8 +47,9 @@ def warn(text: str) -> None:
 
 def warn_of_nothing(fits: Sequence[Any]) -> None:
     """Warn if the held-out pairs of some fits share nothing."""
-    bits = [fit.validation_score_ for fit in fits if fit.validation_score_ is not None]
-    failed = [one for one in bits if one <= 0]
+    from identica.fitting import tells_nothing
+
+    failed = [one.validation_score_ for one in fits if tells_nothing(one.validation_score_, one.validation_error_)]
     if failed:
         warn(
             f"{_NOTHING}: in {len(failed)} of {len(fits)} fits codes of held-out pairs share "

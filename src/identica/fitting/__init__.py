@@ -2,7 +2,17 @@
 
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
-from identica.fitting.held_out import HeldOut, held_out_bits
+from identica.fitting.held_out import HeldOut, held_out_bits, learnt_by_heart, tells_nothing
 from identica.fitting.search import search
 
-__all__ = ["Attempt", "Bench", "Choice", "HeldOut", "Options", "held_out_bits", "search"]
+__all__ = [
+    "Attempt",
+    "Bench",
+    "Choice",
+    "HeldOut",
+    "Options",
+    "held_out_bits",
+    "learnt_by_heart",
+    "search",
+    "tells_nothing",
+]

@@ -85,7 +85,7 @@ class Options:
 
 
 def likely_scalings(values: Tensor) -> tuple[Scaling, ...]:
-    """Transforms that may help these observations, [count, features]; `none` first.
+    """Scalings that may help these observations, [count, features]; `none` first.
 
     Counts may gain by roots and logarithms, heavy tails and different units by robust scaling.
     """

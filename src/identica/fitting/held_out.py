@@ -13,7 +13,7 @@ from identica.learners import ContrastiveLearner
 from identica.models import Model
 from identica.sources import ArrayPairs
 
-__all__ = ["HeldOut", "held_out_bits"]
+__all__ = ["HeldOut", "held_out_bits", "learnt_by_heart", "tells_nothing"]
 
 _MOST_PAIRS = 2048
 _SMALLEST_SPREAD = 1e-6
@@ -40,6 +40,16 @@ def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
         scales = match_scales(model.similarity, first[matched], second[matched], start, free=model.has_free_widths)
         found.append(bits_of_pairs(model.similarity, first[scored].float(), second[scored].float(), scales.float()))
     return ((1 - _STRANGERS) * torch.cat(found).double().exp2() + _STRANGERS).log2()
+
+
+def learnt_by_heart(fitted_bits: float, held_out_bits: float) -> bool:
+    """Whether more than half of what fitted pairs share is not found in held-out ones."""
+    return fitted_bits - held_out_bits > max(fitted_bits, 0.0) / 2
+
+
+def tells_nothing(bits: float | None, error: float) -> bool:
+    """Whether held-out pairs, if there are any, share no bits: none above zero by more than twice the error."""
+    return bits is not None and bits <= 2 * error
 
 
 @final

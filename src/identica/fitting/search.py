@@ -43,8 +43,8 @@ def search(bench: Bench, options: Options) -> Attempt:
     start = replace(plain, directions=options.directions[0], noise=options.usual_noise)
     found += _by_front(bench, options, start)
     leader = max(found, key=_score)
-    smaller = [replace(leader.choice, network=network, noise=options.noises[0]) for network in options.networks[:1]]
-    found += [bench.attempt(choice) for choice in smaller if choice.network != leader.choice.network]
+    if options.networks[0] != middle:
+        found.append(bench.attempt(replace(leader.choice, network=options.networks[0], noise=options.noises[0])))
     noisy = _by_noise(bench, options, found)
     if not noisy:
         return _by_steps(bench, options, found)
@@ -71,8 +71,9 @@ def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> list[
         return []
     short = max(noisy, key=_score)
     place = options.steps.index(short.choice.steps)
-    longer = [bench.attempt(replace(short.choice, steps=steps)) for steps in options.steps[place + 1 : place + 2]]
-    tried = [short, *longer]
+    tried = [short]
+    if place < len(options.steps) - 1:
+        tried.append(bench.attempt(replace(short.choice, steps=options.steps[place + 1])))
     usual = options.noises.index(options.usual_noise)
     for side in (options.noises[usual + 1 :], options.noises[:usual][::-1]):
         for noise in side:

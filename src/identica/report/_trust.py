@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from identica._words import in_words
+from identica.fitting import learnt_by_heart, tells_nothing
 from identica.report import _html
 from identica.report._section import Section
 
 if TYPE_CHECKING:
     from identica.report.page import Report
 
-__all__ = ["in_words", "learnt_by_heart", "notice", "trust"]
+__all__ = ["notice", "trust"]
 
-# The part of the fitted bits that other pairs do not have, from which a reader is told.
-_BY_HEART = 0.5
 _MEASURED = ("held_out_bits", "fitted_bits", "seconds")
 _TITLES = {"pca_components": "directions kept", "window": "rows seen at a time"}
-
-
-def learnt_by_heart(fitted_bits: float, held_out_bits: float) -> bool:
-    """Whether more than half of what fitted pairs share is not found in held-out ones."""
-    return fitted_bits - held_out_bits > _BY_HEART * max(fitted_bits, 0.0)
-
-
-def in_words(value: Any) -> str:
-    """A setting as users read it; None stands for all directions."""
-    return "all" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def notice(report: Report) -> str:
@@ -34,7 +24,7 @@ def notice(report: Report) -> str:
     fitted, held_out = report.fitted_bits, report.held_out_bits
     if held_out is None:
         return ""
-    if held_out <= 0:
+    if tells_nothing(held_out, report.held_out_error):
         return _html.notice(
             "These pairs do not tell the factors.",
             f"Codes of held-out pairs share {held_out:z.2f} bits, and 0 is chance: read nothing into the components "

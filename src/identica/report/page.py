@@ -43,6 +43,7 @@ class Report:
         used: Numbers of the components that tell something about partners that the others do not; all if not given.
         curve: Steps of training: `step`, `loss`, and where they were watched `held_out_loss`, `mcc` and `r2` (percent).
         held_out_bits: Bits a pair on pairs that were not fitted.
+        held_out_error: The standard error of that.
         fitted_bits: Bits a pair on as many fitted pairs.
         held_out_pairs: How many pairs were not fitted.
         chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
@@ -69,6 +70,7 @@ class Report:
     used: Sequence[int] | None = None
     curve: Sequence[Mapping[str, float]] = ()
     held_out_bits: float | None = None
+    held_out_error: float = 0.0
     fitted_bits: float | None = None
     held_out_pairs: int = 0
     chosen: Mapping[str, Any] = field(default_factory=dict)

@@ -101,6 +101,7 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "used": getattr(model, "components_used_", None),
         "curve": getattr(model, "loss_curve_", ()),
         "held_out_bits": getattr(model, "validation_score_", None),
+        "held_out_error": getattr(model, "validation_error_", 0.0),
         "fitted_bits": getattr(model, "fitted_bits_", None),
         "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
         "chosen": getattr(model, "chosen_", {}),

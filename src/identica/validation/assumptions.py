@@ -37,8 +37,8 @@ CANDIDATES = (
 
 _LEAST_HELD_OUT = 20
 _STEPS_PER_RECIPE = 0.3
-# Bits within this part of the best are as good: encoders of one assumption differ as much.
-_AS_GOOD = 0.02
+# Who is refitted: encoders of one assumption differ by so many bits, and by such a part of them.
+_NEAR, _NEAR_PART = 0.02, 0.02
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
 _HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
@@ -84,13 +84,17 @@ def select(
     models, contest = _prepare(
         X, (y, X_pos, pairs, labels), trials, candidates, held_out, random_state, n_jobs, settings
     )
-    wanted = check_numbers(numbers, contest.observations.shape[1]) if numbers else ()
+    return _compared(models, contest, refits, check_numbers(numbers, contest.observations.shape[1]))
+
+
+def _compared(models: Sequence[Model], contest: _Contest, refits: int, numbers: Sequence[int]) -> Selection:
+    """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
     first = contest.fit([(model, 0) for model in models])
     ahead = _leaders(first, models)
     again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
     found = _ranked(models, first | again, ahead, contest)
     behind = _equal_widths_behind(found.best.model, first | again, contest)
-    return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, wanted, refits, contest))
+    return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
 def _prepare(
@@ -167,7 +171,7 @@ class _Contest:
             widths=model.widths,
             random_state=(self.seed + repeat) % 2**31,
         )
-        if estimator.max_steps is None and estimator.max_seconds is None:
+        if _planning.is_open(estimator):
             estimator.set_params(max_steps=estimator.recipe_steps(self.observations, _STEPS_PER_RECIPE))
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
@@ -201,7 +205,7 @@ def _leaders(fits: dict[tuple[Model, int], _Fit], models: Sequence[Model]) -> li
     bits = {model: float(fits[model, 0].bits.mean()) for model in models}
     free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
     best = max(free, key=bits.__getitem__)
-    margin = 0.02 + _AS_GOOD * abs(bits[best])
+    margin = _NEAR + _NEAR_PART * abs(bits[best])
     near = sorted((model for model in free if bits[model] >= bits[best] - margin), key=bits.__getitem__, reverse=True)
     return near[:4]
 

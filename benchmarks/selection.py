@@ -17,7 +17,17 @@ from torch import Generator
 from identica._checks import at_least_one
 from identica._files import replacing
 from identica._machine import describe_machine
-from identica.laws import Conditional, GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform, VonMisesFisher
+from identica.laws import (
+    Conditional,
+    GeneralizedNormal,
+    Laplace,
+    Law,
+    Marginal,
+    Normal,
+    Uniform,
+    VonMisesFisher,
+    Width,
+)
 from identica.sources import Layers, SyntheticPairs
 from identica.spaces import Box, Real, Space, Sphere
 from identica.validation import CANDIDATES, select
@@ -37,7 +47,7 @@ class Case:
 
 
 def draw_cases(count: int, seed: int) -> list[Case]:
-    """All assumptions in turn, in random order, with random dimension and width."""
+    """All assumptions in turn, in random order, with random dimension and widths."""
     generator = np.random.default_rng(seed)
     order = [generator.permutation(len(CANDIDATES)) for _ in range(-(-count // len(CANDIDATES)))]
     return [draw_case(CANDIDATES[index], generator) for index in np.concatenate(order)[:count]]
@@ -45,18 +55,25 @@ def draw_cases(count: int, seed: int) -> list[Case]:
 
 def draw_case(truth: tuple[str, str], generator: np.random.Generator) -> Case:
     space, conditional = truth
-    dim = int(generator.integers(3, 6))
+    dim = int(generator.integers(3, 9))
     if space == "sphere":
         return Case(truth, Sphere(dim), Uniform(), VonMisesFisher(round(float(generator.uniform(10, 50)), 1)))
-    width = round(float(generator.uniform(0.05, 0.1)), 3)
+    width = draw_width(dim, generator)
     if space == "unbounded":
         # As narrow, against the marginal's deviation, as the other is against the width of the box.
-        width = round(width * 3, 3)
+        width = tuple(round(3 * one, 3) for one in width) if isinstance(width, tuple) else round(3 * width, 3)
     laws = {"laplace": Laplace(width), "normal": Normal(width), "gennorm(beta=3)": GeneralizedNormal(3.0, width)}
     if space == "box":
         return Case(truth, Box(dim), Uniform(), laws[conditional])
     marginal = (Normal(1.0), Laplace(1.0))[int(generator.integers(2))]
     return Case(truth, Real(dim), marginal, laws[conditional])
+
+
+def draw_width(dim: int, generator: np.random.Generator) -> Width:
+    """One width for all factors, or as often one for each, over a range of four."""
+    if generator.integers(2):
+        return round(float(generator.uniform(0.05, 0.1)), 3)
+    return tuple(round(float(width), 3) for width in generator.permutation(np.geomspace(0.035, 0.14, dim)))
 
 
 def draw_pairs(case: Case, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ _MUCH, _LONGER = 0.5, 3
 def search(bench: Bench, options: Options) -> Attempt:
     """Try settings on short schedules, then let the best have as many steps as the data bear.
 
-    If a short fit of all directions without noise does not overfit, there are pairs enough: window and scaling are
+    If short fits of all directions without noise do not overfit, there are pairs enough: window and scaling are
     chosen, a larger network is tried, and the best has the recipe's whole schedule. Otherwise noise on the observations
     is the remedy, and front, noise and steps are chosen one after the other.
 
@@ -36,6 +36,8 @@ def search(bench: Bench, options: Options) -> Attempt:
     plain = Choice(middle, options.directions[-1], options.scalings[0], options.windows[0], short, options.noises[0])
     found = [bench.attempt(plain)]
     if not found[0].overfits:
+        found += [bench.attempt(replace(plain, window=window)) for window in options.windows]
+    if not max(found, key=_score).overfits:
         found += _by_front(bench, replace(options, directions=options.directions[-1:]), plain)
         best = max(found, key=_score).choice
         found += [bench.attempt(replace(best, network=network)) for network in options.networks[2:]]

@@ -22,6 +22,8 @@ from identica.training import Curve, Schedule
 __all__ = ["Found", "fit", "thinned"]
 
 _UNLIMITED = 10**9
+# With pairs for fewer batches than this, smaller ones do.
+_FEW_BATCHES = 12
 
 
 @final
@@ -107,7 +109,10 @@ def _recipe(estimator: Any, model: Model, observations: Tensor, pairs: int) -> R
     """The fast recipe, with what the user chose instead."""
     recipe = Contrastive(model).recipe("fast")
     images = observations.ndim > 2
-    batch_size = int(estimator.batch_size or (256 if images else recipe.training.batch_size))
+    usual = recipe.training.batch_size
+    if _planning.is_open(estimator) and pairs < _FEW_BATCHES * usual:
+        usual //= 2  # as many held-out bits, in half the time
+    batch_size = int(estimator.batch_size or (256 if images else usual))
     # Small networks train best on one thread, convolutions on all.
     training = replace(
         recipe.training,

@@ -1,6 +1,6 @@
 """Does `identica.select` name the true assumption? Synthetic pairs, drawn over space × conditional, as a table.
 
-python benchmarks/selection.py [--cases 10] [--seed 0] [--pairs 20000] [--json FILE]
+python benchmarks/selection.py [--cases 10] [--seeds 0 …] [--pairs 20000] [--json FILE]
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch import Generator
@@ -84,40 +85,54 @@ def draw_pairs(case: Case, count: int, seed: int) -> tuple[np.ndarray, np.ndarra
     return first.numpy(), second.numpy()
 
 
+def judge(case: Case, pairs: int, seed: int, jobs: int) -> dict[str, Any]:
+    """What `select` says of a case."""
+    started = time.monotonic()
+    found = select(*draw_pairs(case, pairs, seed), n_jobs=jobs)
+    seconds = time.monotonic() - started
+    first, second = found.candidates[:2]
+    right = next(one for one in found.candidates if (one.model.space.name, one.model.conditional) == case.truth)
+    return {
+        "case": str(case),
+        "right": right is first,
+        "chosen": str(first.model),
+        "second": str(second.model),
+        "ahead": round(second.behind[0] - first.behind[0], 4),
+        "truth_ahead": round(first.behind[0] - right.behind[0], 4),
+        "seconds": round(seconds, 1),
+        **found.summary(),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=10)
-    parser.add_argument("--only", type=int, nargs="*", help="numbers of the cases to run")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cases", type=int, default=10, help="of each seed")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--jobs", type=int, default=-1)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="what is there already is not run again")
     options = parser.parse_args()
-    cases = draw_cases(at_least_one("--cases", options.cases), options.seed)
+    at_least_one("--cases", options.cases)
+    older = options.json is not None and options.json.exists()
+    results = json.loads(options.json.read_text(encoding="utf-8"))["results"] if older else []
+    done = {(one["seed"], one["number"]) for one in results}
     print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")
-    results = []
-    for number, case in enumerate(cases):
-        if options.only and number not in options.only:
-            continue
-        started = time.monotonic()
-        found = select(*draw_pairs(case, options.pairs, options.seed + number), n_jobs=options.jobs)
-        seconds = time.monotonic() - started
-        first, second = found.candidates[:2]
-        chosen = (first.model.space.name, first.model.conditional)
-        results.append(
-            {"case": str(case), "right": chosen == case.truth, "seconds": round(seconds, 1), **found.summary()}
-        )
-        print(
-            f"| {case} | {first.model} | {'yes' if chosen == case.truth else 'no'} | {second.model} "
-            f"| {second.behind[0] - first.behind[0]:.3f} | {seconds:.0f} |",
-            flush=True,
-        )
-    right = sum(result["right"] for result in results)
-    print(f"\n{right} of {len(results)} right")
-    if options.json is not None:
-        with replacing(options.json) as path:
-            content = {"machine": describe_machine(), "pairs": options.pairs, "results": results}
-            path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    for seed in options.seeds:
+        for number, case in enumerate(draw_cases(options.cases, seed)):
+            if (seed, number) in done:
+                continue
+            found = {"seed": seed, "number": number} | judge(case, options.pairs, 1000 * seed + number, options.jobs)
+            results.append(found)
+            print(
+                f"| {case} | {found['chosen']} | {'yes' if found['right'] else 'no'} | {found['second']} "
+                f"| {found['ahead']:.3f} | {found['seconds']:.0f} |",
+                flush=True,
+            )
+            if options.json is not None:
+                with replacing(options.json) as path:
+                    content = {"machine": describe_machine(), "pairs": options.pairs, "results": results}
+                    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{sum(one['right'] for one in results)} of {len(results)} right")
 
 
 if __name__ == "__main__":

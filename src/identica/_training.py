@@ -63,6 +63,7 @@ def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Spl
     """Train once if a budget is given or nothing is held out, otherwise by a search."""
     recipe = _recipe(estimator, model, observations, len(split.fitted))
     given = estimator.max_steps or (recipe.training.steps if estimator.max_seconds is None else _UNLIMITED)
+    searched = split.held_out is not None and _planning.is_open(estimator)
     own = estimator.encoder if isinstance(estimator.encoder, nn.Module) else None
     with _bar(estimator, int(given)) as listen:
         bench = Bench(
@@ -76,9 +77,10 @@ def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Spl
             device=device,
             network=own,
             max_seconds=estimator.max_seconds,
+            slow_start=searched,
             listen=listen,
         )
-        if split.held_out is not None and _planning.is_open(estimator):
+        if searched:
             kept = search(bench, _planning.options_of(estimator, model.space.dim, int(given), observations, split))
         else:
             kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))

@@ -67,6 +67,7 @@ def fit(
     device: str = "cpu",
     network: nn.Module | None = None,
     max_seconds: float | None = None,
+    prepare: Callable[[Learner], None] | None = None,
     calibrate: Callable[[Learner], dict[str, Any]] | None = None,
     **watched: Any,
 ) -> Fit:
@@ -80,12 +81,15 @@ def fit(
         device: Where to train, as `resolve_device` names it.
         network: A network of the caller's own, for a contrastive learner.
         max_seconds: Time for training, if the recipe's steps may be cut short.
+        prepare: What to do with the learner before it is trained.
         calibrate: What to do with the trained learner instead of calibrating it on the source.
         **watched: What `train` takes to evaluate, report and save checkpoints.
     """
     training, started = recipe.training, time.monotonic()
     with _surroundings(seed, training.threads):
         learner = assemble(settings, recipe, source, seed, device, network)
+        if prepare is not None:
+            prepare(learner)
         assembled = time.monotonic() - started
         with learner.reading(source) as batches:
             trained = train(

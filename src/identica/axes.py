@@ -10,7 +10,7 @@ from torch import Tensor
 
 from identica._checks import InputError
 
-__all__ = ["second_order_axes"]
+__all__ = ["second_order_axes", "slow_directions"]
 
 
 def second_order_axes(first: Tensor, second: Tensor, *, rotation: bool = False) -> Tensor:
@@ -51,3 +51,26 @@ def second_order_axes(first: Tensor, second: Tensor, *, rotation: bool = False) 
             stacklevel=3,
         )
     return torch.from_numpy(axes)
+
+
+def slow_directions(first: Tensor, second: Tensor, count: int, noise: float = 0.1) -> Tensor:
+    """The `count` directions of unit variance in which partners differ least, as columns: linear slow features.
+
+    They solve (D + 2 σ² I) w = λ (C + σ² I) w, as if noise of deviation σ were on every observation, so that directions
+    of little variance cannot look slow by chance.
+
+    Args:
+        first: Observations, [pairs, d].
+        second: Their partners, [pairs, d].
+        count: How many; at most d.
+        noise: σ.
+    """
+    from scipy.linalg import eigh
+
+    pooled = torch.cat([first, second]).double()
+    noisy = noise**2 * np.eye(first.shape[1])
+    spread = torch.cov(pooled.T).reshape(noisy.shape).numpy()
+    differences = torch.cov((second - first).double().T).reshape(noisy.shape).numpy()
+    _, axes = eigh(differences + 2 * noisy, spread + noisy, subset_by_index=[0, count - 1])
+    directions = torch.from_numpy(axes)
+    return directions / (pooled @ directions).std(dim=0).clamp_min(1e-12)

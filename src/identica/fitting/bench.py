@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from identica import assembly
-from identica.fitting.choice import DEEP, Choice
+from identica.fitting.choice import DEEP, LINEAR, Choice
 from identica.fitting.held_out import HeldOut
+from identica.fitting.slow_start import begin_slowly
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.recipes import Recipe
 from identica.sources import ArrayPairs, stack_windows
@@ -90,6 +91,7 @@ class Bench:
         device: Where they run.
         network: A network of the user's own, if there is one.
         max_seconds: Time for each fit, if its steps may be cut short.
+        slow_start: Let linear maps begin at the directions in which partners differ least, so that refits agree.
         listen: Is told how a fit goes.
     """
 
@@ -106,12 +108,13 @@ class Bench:
         device: str,
         network: nn.Module | None = None,
         max_seconds: float | None = None,
+        slow_start: bool = False,
         listen: Listen | None = None,
     ) -> None:
         self.settings, self.recipe, self.values, self.runs = settings, recipe, values, runs
         self.fitted, self.held_out = fitted, held_out
         self.seed, self.device, self.network = seed, device, network
-        self.max_seconds, self.listen = max_seconds, listen
+        self.max_seconds, self.slow_start, self.listen = max_seconds, slow_start, listen
         self.attempts: list[Attempt] = []
         self._sources: dict[int, _Pairs] = {}
 
@@ -137,6 +140,7 @@ class Bench:
             device=self.device,
             network=self.network,
             max_seconds=self.max_seconds,
+            prepare=self._preparation(data.source, choice),
             report=report,
             **self._watched(data, choice),
         )
@@ -155,6 +159,12 @@ class Bench:
         if held_out is not None:
             attempt.learner.match(held_out.source, self.seed)
         return attempt.learner
+
+    def _preparation(self, source: ArrayPairs, choice: Choice) -> Callable[[Any], None] | None:
+        """What is done with a learner before it is trained, if anything."""
+        if not self.slow_start or choice.network != LINEAR:
+            return None
+        return lambda learner: begin_slowly(learner.encoder, source)
 
     def _watched(self, data: _Pairs, choice: Choice) -> dict[str, Any]:
         """What a fit takes to compute the held-out loss now and then, and to be scored."""

@@ -10,10 +10,13 @@ from torch import Tensor
 
 from identica.encoders import Scaling
 
-__all__ = ["DEEP", "Choice", "Options", "likely_scalings"]
+__all__ = ["DEEP", "LINEAR", "Choice", "Options", "likely_scalings"]
 
 DEEP = "deep mlp"
 """Name of the larger network for vectors."""
+
+LINEAR = "linear"
+"""Name of the smallest one."""
 
 _DEEP_LAYERS, _DEEP_WIDTH = 4, 128
 # Fourth moment of standardised values, and ratio of units, from which robust scaling is tried.

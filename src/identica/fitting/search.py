@@ -23,8 +23,9 @@ def search(bench: Bench, options: Options) -> Attempt:
     chosen, a larger network is tried, and the best has the recipe's whole schedule. Otherwise noise on the observations
     is the remedy, and front, noise and steps are chosen one after the other.
 
-    A network that is larger than another must be ahead of it by more than the standard error of the difference, on the
-    same pairs. `bench.attempts` holds all that was tried.
+    A longer window, more directions, a scaling, or a larger network must be ahead by more than twice the standard error
+    of the difference, on the same pairs: otherwise chance would choose, in each refit another one. `bench.attempts`
+    holds all that was tried.
 
     Args:
         bench: Where to try.
@@ -34,44 +35,49 @@ def search(bench: Bench, options: Options) -> Attempt:
     short = rungs[min(1, len(rungs) - 1)]
     middle = options.networks[min(1, len(options.networks) - 1)]
     plain = Choice(middle, options.directions[-1], options.scalings[0], options.windows[0], short, options.noises[0])
-    found = [bench.attempt(plain)]
-    if not found[0].overfits:
-        found += [bench.attempt(replace(plain, window=window)) for window in options.windows]
-    if not max(found, key=_score).overfits:
-        found += _by_front(bench, replace(options, directions=options.directions[-1:]), plain)
-        best = max(found, key=_score).choice
-        found += [bench.attempt(replace(best, network=network)) for network in options.networks[2:]]
-        return _by_steps(bench, options, found)
+    first = [bench.attempt(plain)]
+    if not first[0].overfits:
+        first += [bench.attempt(replace(plain, window=window)) for window in options.windows]
+    if not max(first, key=_score).overfits:
+        front = _by_front(bench, replace(options, directions=options.directions[-1:]), plain)
+        larger = [bench.attempt(replace(front.choice, network=network)) for network in options.networks[2:]]
+        return _by_steps(bench, options, [front, *larger])
     start = replace(plain, directions=options.directions[0], noise=options.usual_noise)
-    found += _by_front(bench, options, start)
-    leader = max(found, key=_score)
+    front = _by_front(bench, options, start)
+    found = [front]
     if options.networks[0] != middle:
-        found.append(bench.attempt(replace(leader.choice, network=options.networks[0], noise=options.noises[0])))
-    noisy = _by_noise(bench, options, found)
-    if not noisy:
+        found.append(bench.attempt(replace(front.choice, network=options.networks[0], noise=options.noises[0])))
+    if options.usual_noise == 0:
         return _by_steps(bench, options, found)
-    return _best([*found, *noisy], options)
+    return _best([*found, *_by_noise(bench, options, front)], options)
 
 
-def _by_front(bench: Bench, options: Options, first: Choice) -> list[Attempt]:
+def _by_front(bench: Bench, options: Options, first: Choice) -> Attempt:
     """Window, then directions, then scaling."""
-    found = [bench.attempt(replace(first, window=window)) for window in options.windows]
-    best = max(found, key=_score).choice
+    best = _plainest([bench.attempt(replace(first, window=window)) for window in options.windows])
+    found: list[Attempt] = []
     for directions in options.directions:
-        found.append(bench.attempt(replace(best, directions=directions)))
+        found.append(bench.attempt(replace(best.choice, directions=directions)))
         behind, error = found[-1].behind(max(found, key=_score))
         if behind > 2 * error > 0:  # more directions are worse still
             break
-    best = max(found, key=_score).choice
-    return found + [bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings]
+    best = _plainest(found)
+    return _plainest([bench.attempt(replace(best.choice, scaling=scaling)) for scaling in options.scalings])
 
 
-def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> list[Attempt]:
-    """A longer schedule for the best with noise, as much noise as is best there, and a longer one if that paid."""
-    noisy = [one for one in found if one.choice.noise == options.usual_noise > 0]
-    if not noisy:
-        return []
-    short = max(noisy, key=_score)
+def _plainest(found: Sequence[Attempt]) -> Attempt:
+    """The first that is not clearly behind the best."""
+    leader = max(found, key=_score)
+    return next(one for one in found if _is_as_good(one, leader))
+
+
+def _is_as_good(one: Attempt, leader: Attempt, margin: float = 0.0) -> bool:
+    behind, error = one.behind(leader)
+    return behind <= 2 * error + margin
+
+
+def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:
+    """A longer schedule for a fit with noise, as much noise as is best there, and a longer one if that paid."""
     place = options.steps.index(short.choice.steps)
     tried = [short]
     if place < len(options.steps) - 1:
@@ -86,8 +92,8 @@ def _by_noise(bench: Bench, options: Options, found: Sequence[Attempt]) -> list[
         if max(tried, key=_score).choice.noise != options.usual_noise:
             break
     leader = max(tried, key=_score)
-    reached, (behind, error) = options.steps.index(leader.choice.steps), short.behind(leader)
-    if place < reached < len(options.steps) - 1 and behind > 2 * error:
+    reached = options.steps.index(leader.choice.steps)
+    if place < reached < len(options.steps) - 1 and not _is_as_good(short, leader):
         tried.append(bench.attempt(replace(leader.choice, steps=options.steps[reached + 1])))
     return tried
 
@@ -122,15 +128,14 @@ def _lengthened(bench: Bench, short: Attempt, whole: Attempt) -> Attempt:
 
 
 def _best(found: Sequence[Attempt], options: Options) -> Attempt:
-    """The best by held-out bits; a smaller network goes first if it is behind by less than a standard error."""
+    """The best by held-out bits; a smaller network goes first if it is not clearly behind."""
     leader = max(found, key=_score)
+    # On short schedules a large network is ahead of a small one that will catch up.
+    margin = _AHEAD if leader.choice.network == DEEP else 0.0
     for network in options.networks[: options.networks.index(leader.choice.network)]:
         rival = max((one for one in found if one.choice.network == network), default=None, key=_score)
-        if rival is not None:
-            behind, error = rival.behind(leader)
-            # On short schedules a large network is ahead of a small one that will catch up.
-            if behind <= error + (_AHEAD if leader.choice.network == DEEP else 0):
-                return rival
+        if rival is not None and _is_as_good(rival, leader, margin):
+            return rival
     return leader
 
 

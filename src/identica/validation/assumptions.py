@@ -36,7 +36,7 @@ CANDIDATES = (
 """The assumptions, each a space and a conditional, that `select` compares if none are given."""
 
 _LEAST_HELD_OUT = 20
-_STEPS_PER_RECIPE = 0.3
+_STEPS_PER_RECIPE, _PAIRS_IN_A_BATCH = 0.3, 512
 # Who is refitted: encoders of one assumption differ by so many bits, and by such a part of them.
 _NEAR, _NEAR_PART = 0.02, 0.02
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
@@ -77,8 +77,8 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget, and a window of
-            one row unless one is given.
+        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget, batches of 512
+            pairs, and a window of one row unless others are given.
     """
     _check_settings(refits, settings)
     models, contest = _prepare(
@@ -165,7 +165,7 @@ class _Contest:
 
     def _one(self, model: Model, repeat: int) -> _Fit:
         estimator = ContrastiveICA(
-            **self.settings | {"n_components": model.space.dim},
+            **{"batch_size": _PAIRS_IN_A_BATCH} | self.settings | {"n_components": model.space.dim},
             space=model.space.name,
             conditional=model.conditional,
             widths=model.widths,

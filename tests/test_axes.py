@@ -10,7 +10,7 @@ from torch import Generator
 
 from identica import ContrastiveICA
 from identica._checks import InputError
-from identica.axes import second_order_axes
+from identica.axes import second_order_axes, slow_directions
 from identica.learners import Contrastive
 from identica.metrics import mcc
 from identica.models import Model
@@ -39,6 +39,19 @@ def test_equal_widths_are_said_to_leave_the_axes_open() -> None:
     _, first, second = turned_pairs([0.2, 0.2, 0.8])
     with pytest.warns(UserWarning, match="second-order axes between them are arbitrary"):
         second_order_axes(first, second)
+
+
+def test_slow_directions_are_those_in_which_partners_differ_least() -> None:
+    latents, first, second = turned_pairs([0.05, 0.2, 0.8])
+    codes = first @ slow_directions(first, second, 2, noise=0.0)
+    assert mcc(latents[:, :2], codes).value > 0.999
+    assert codes.std(dim=0).numpy() == pytest.approx(1, abs=0.05)
+    # A direction of hardly any variance, equal in both partners, is no slow feature.
+    still = 1e-3 * torch.randn(len(first), 1, generator=Generator().manual_seed(1), dtype=torch.float64)
+    wider = [torch.cat([values, still], dim=1) for values in (first, second)]
+    fooled, found = (wider[0] @ slow_directions(*wider, 1, noise) for noise in (0.0, 0.1))
+    assert mcc(still, fooled).value > 0.99
+    assert mcc(still, found).value < 0.1
 
 
 def test_it_is_for_models_that_leave_a_rotation() -> None:

@@ -13,6 +13,7 @@ from identica import assembly
 from identica.fitting import Attempt, Bench, Choice
 from identica.fitting import bench as module
 from identica.learners import Contrastive
+from identica.metrics import mcc
 from identica.models import Model
 from identica.sources import LagPairing
 from identica.spaces import Box
@@ -125,3 +126,24 @@ def test_widths_are_matched_on_held_out_pairs() -> None:
     matched = bench.matched(made)
     assert matched is made.learner
     assert not torch.equal(matched.scales, before)
+
+
+def test_linear_maps_may_begin_at_slow_features() -> None:
+    choice = replace(QUICK, steps=1)
+    codes = []
+    for seed in (0, 1):
+        for slow_start in (False, True):
+            bench = make_bench(slow_start=slow_start)
+            bench.seed = seed
+            codes.append(bench.attempt(choice).learner.codes(bench.values).detach().double())
+    (random, slow), (other_random, other_slow) = codes[:2], codes[2:]
+    assert mcc(slow, other_slow).value > 0.99, "one step from the same start"
+    assert mcc(random, other_random).value < 0.97
+
+
+@pytest.mark.parametrize("choice", [replace(QUICK, network="mlp"), QUICK])
+def test_where_a_fit_begins_concerns_linear_maps_alone(choice: Choice) -> None:
+    plain, slow = (make_bench(slow_start=slow_start).attempt(choice).bits for slow_start in (False, True))
+    assert plain is not None
+    assert slow is not None
+    assert torch.equal(plain, slow) == (choice.network == "mlp")

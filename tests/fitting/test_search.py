@@ -132,6 +132,28 @@ def test_directions_end_where_bits_clearly_fall() -> None:
         assert (16 in [choice.directions for choice in bench.tried]) == all_tried
 
 
+@pytest.mark.parametrize(("ahead", "expected"), [(0.5 * ERROR, (1, 4, "none")), (4 * ERROR, (5, 8, "sqrt"))])
+def test_what_is_not_clearly_better_is_left_out(ahead: float, expected: tuple[int, int, str]) -> None:
+    def bits(choice: Choice) -> Any:
+        # Settings that differ by one thing differ by 2 · NOISE from pair to pair.
+        better = (choice.window == 5) + (choice.directions == 8) + (choice.scaling == "sqrt")
+        return 2 + ahead * better + (2 * NOISE if better % 2 else 0)
+
+    options = Options(("mlp",), (4, 8), ("none", "sqrt"), (1, 5), (10, 20))
+    found = searched(Scripted(bits, by_heart), options)
+    assert (found.window, found.directions, found.scaling) == expected
+
+
+def test_pairs_that_are_enough_for_one_row_may_be_too_few_for_a_window() -> None:
+    def fitted(choice: Choice) -> float:
+        return 100.0 if choice.window == 5 and choice.noise == 0 else 0.1
+
+    bench = Scripted(lambda choice: 0.1 + (choice.window == 5), fitted)
+    options = replace(PLAIN, networks=("mlp",), windows=(1, 5), noises=(0.0, 0.6, 1.0))
+    assert searched(bench, options).window == 5
+    assert any(choice.noise > 0 for choice in bench.tried)
+
+
 def test_noise_is_for_networks_that_overfit() -> None:
     noises = (0.0, 0.3, 0.6, 1.0, 1.5)
     for best in noises[1:]:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from identica import _checks, _pairing, _planning
 from identica._checks import InputError
 from identica.estimator import ContrastiveICA
-from identica.fitting import held_out_bits
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
+from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel, standard_error
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -36,9 +34,8 @@ CANDIDATES = (
 """The assumptions, each a space and a conditional, that `select` compares if none are given."""
 
 _LEAST_HELD_OUT = 20
-_STEPS_PER_RECIPE, _PAIRS_IN_A_BATCH = 0.3, 512
-# Who is refitted: encoders of one assumption differ by so many bits, and by such a part of them.
-_NEAR, _NEAR_PART = 0.02, 0.02
+# Who is in the second round: after short schedules the best may be behind by so many bits, and by such a part of them.
+_NEAR, _NEAR_PART = 0.1, 0.03
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
 _HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
@@ -59,7 +56,7 @@ def select(
     n_jobs: int = -1,
     **settings: Any,
 ) -> Selection:
-    """Rank assumptions (space × conditional) by held-out bits, then refit those that lead and see if they agree.
+    """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
     Of equals the more restrictive space goes first (sphere, box, unbounded). A box whose codes no box bounds is last.
 
@@ -77,8 +74,8 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`; three tenths of the recipe's steps if there is no budget, batches of 512
-            pairs, and a window of one row unless others are given.
+        **settings: Of `ContrastiveICA`. If there is no budget, three tenths of the recipe's steps for all, and half
+            to all of them for those that lead; batches of 512 pairs and a window of one row unless others are given.
     """
     _check_settings(refits, settings)
     models, contest = _prepare(
@@ -87,11 +84,13 @@ def select(
     return _compared(models, contest, refits, check_numbers(numbers, contest.observations.shape[1]))
 
 
-def _compared(models: Sequence[Model], contest: _Contest, refits: int, numbers: Sequence[int]) -> Selection:
+def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
-    first = contest.fit([(model, 0) for model in models])
+    first = contest.fit([(model, 0) for model in models], FIRST_ROUND)
     ahead = _leaders(first, models)
-    again = contest.fit([(model, repeat) for model in ahead for repeat in range(1, refits)])
+    # With a budget of the user's own, both rounds are alike.
+    known = () if contest.is_open else (0,)
+    again = contest.fit([(model, repeat) for model in ahead for repeat in range(refits) if repeat not in known])
     found = _ranked(models, first | again, ahead, contest)
     behind = _equal_widths_behind(found.best.model, first | again, contest)
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
@@ -106,7 +105,7 @@ def _prepare(
     random_state: Any,
     n_jobs: int,
     settings: dict[str, Any],
-) -> tuple[list[Model], _Contest]:
+) -> tuple[list[Model], Contest]:
     """The assumptions, and the pairs that they are compared on."""
     lag, window = settings.pop("lag", None), settings.pop("window", 1)
     observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
@@ -118,7 +117,7 @@ def _prepare(
     split = _split(pairing, held_out, seed)
     if split.runs is not None:
         observations = stack_windows(observations, split.runs, 1 if window == _planning.AUTO else int(window))
-    return models, _Contest(observations.numpy(), split, settings, seed, n_jobs)
+    return models, Contest(observations.numpy(), split, settings, seed, n_jobs)
 
 
 def _check_settings(refits: int, settings: dict[str, Any]) -> None:
@@ -141,53 +140,6 @@ def _split(pairing: Pairing, held_out: float, seed: int) -> _planning.Split:
     return _planning.split_pairs(pairing, held_out, open_budget=True, seed=seed)
 
 
-@final
-class _Contest:
-    """The same pairs for every assumption."""
-
-    def __init__(
-        self,
-        observations: NDArray[Any],
-        split: _planning.Split,
-        settings: dict[str, Any],
-        seed: int,
-        n_jobs: int,
-    ) -> None:
-        assert split.held_out is not None
-        self.observations, self.fitted, self.tested = observations, split.fitted, split.held_out
-        self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
-
-    def fit(self, tasks: Sequence[tuple[Model, int]]) -> dict[tuple[Model, int], _Fit]:
-        from joblib import Parallel, delayed
-
-        done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat) for model, repeat in tasks)
-        return dict(zip(tasks, done, strict=True))
-
-    def _one(self, model: Model, repeat: int) -> _Fit:
-        estimator = ContrastiveICA(
-            **{"batch_size": _PAIRS_IN_A_BATCH} | self.settings | {"n_components": model.space.dim},
-            space=model.space.name,
-            conditional=model.conditional,
-            widths=model.widths,
-            random_state=(self.seed + repeat) % 2**31,
-        )
-        if _planning.is_open(estimator):
-            estimator.set_params(max_steps=estimator.recipe_steps(self.observations, _STEPS_PER_RECIPE))
-        estimator.fit(self.observations, pairs=self.fitted)
-        codes = torch.from_numpy(estimator.transform(self.observations)).float()
-        first, second = torch.from_numpy(self.tested).unbind(dim=1)
-        bits = held_out_bits(model, codes[first], codes[second])
-        return _Fit(estimator, bits.double().numpy(), codes.numpy())
-
-
-@final
-@dataclass(frozen=True)
-class _Fit:
-    estimator: ContrastiveICA
-    bits: NDArray[np.float64]
-    codes: NDArray[np.float32]
-
-
 def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> list[Model]:
     try:
         models = [Model.named(space, conditional, dim, widths) for space, conditional in candidates]
@@ -200,7 +152,7 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
     return list(dict.fromkeys(models))
 
 
-def _leaders(fits: dict[tuple[Model, int], _Fit], models: Sequence[Model]) -> list[Model]:
+def _leaders(fits: Fits, models: Sequence[Model]) -> list[Model]:
     """The best candidate without objection, and all that may turn out to be as good."""
     bits = {model: float(fits[model, 0].bits.mean()) for model in models}
     free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
@@ -210,9 +162,7 @@ def _leaders(fits: dict[tuple[Model, int], _Fit], models: Sequence[Model]) -> li
     return near[:4]
 
 
-def _ranked(
-    models: Sequence[Model], fits: dict[tuple[Model, int], _Fit], refitted: Sequence[Model], contest: _Contest
-) -> Selection:
+def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:
     runs = {model: [fit for (one, _), fit in fits.items() if one == model] for model in models}
     per_pair = {model: np.mean([fit.bits for fit in runs[model]], axis=0) for model in models}
     objections = {model: _objection(model, runs[model][0]) for model in models}
@@ -221,7 +171,7 @@ def _ranked(
     found = []
     for model in models:
         difference = per_pair[best] - per_pair[model]
-        behind, error = float(difference.mean()), _standard_error(difference, runs[best], runs[model])
+        behind, error = float(difference.mean()), standard_error(difference, runs[best], runs[model])
         agreement = (
             consistency([fit.codes for fit in runs[model]], ambiguity=model.ambiguity) if len(runs[model]) > 1 else None
         )
@@ -240,9 +190,7 @@ def _ranked(
     return Selection(tuple(found), math.log2(len(contest.tested)))
 
 
-def _equal_widths_behind(
-    model: Model, fits: dict[tuple[Model, int], _Fit], contest: _Contest
-) -> tuple[float, float] | None:
+def _equal_widths_behind(model: Model, fits: Fits, contest: Contest) -> tuple[float, float] | None:
     """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
     if not model.has_free_widths:
         return None
@@ -250,10 +198,10 @@ def _equal_widths_behind(
     free = [fit for (one, _), fit in fits.items() if one == model]
     rivals = list(contest.fit([(equal, repeat) for repeat in range(len(free))]).values())
     difference = np.mean([fit.bits for fit in free], axis=0) - np.mean([fit.bits for fit in rivals], axis=0)
-    return float(difference.mean()), _standard_error(difference, free, rivals)
+    return float(difference.mean()), standard_error(difference, free, rivals)
 
 
-def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: _Contest) -> tuple[NumberTried, ...]:
+def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Contest) -> tuple[NumberTried, ...]:
     """The same assumption with other numbers of components, each fitted as often as the leading assumptions."""
     models = [Model.named(model.space.name, model.conditional, number, model.widths) for number in numbers]
     fits = contest.fit([(one, repeat) for one in models for repeat in range(refits)])
@@ -266,7 +214,7 @@ def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: _Cont
         difference = per_pair[best] - per_pair[one]
         agreement = consistency([fit.codes for fit in runs[one]], ambiguity=one.ambiguity)
         used = int(np.median([len(fit.estimator.components_used_) for fit in runs[one]]))
-        behind = float(difference.mean()), _standard_error(difference, runs[best], runs[one])
+        behind = float(difference.mean()), standard_error(difference, runs[best], runs[one])
         found.append(NumberTried(one.space.dim, float(per_pair[one].mean()), behind, agreement.steady, used))
     return tuple(found)
 
@@ -276,17 +224,7 @@ def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:
     return candidate.objection is not None, not candidate.tied, restriction, candidate.behind[0]
 
 
-def _standard_error(difference: NDArray[np.float64], *runs: Sequence[_Fit]) -> float:
-    """Of the mean difference: over pairs, and over refits of either side."""
-    variance = float(difference.var(ddof=1)) / len(difference)
-    for fits in runs:
-        means = [float(fit.bits.mean()) for fit in fits]
-        if len(means) > 1:
-            variance += float(np.var(means, ddof=1)) / len(means)
-    return math.sqrt(variance)
-
-
-def _objection(model: Model, fit: _Fit) -> str | None:
+def _objection(model: Model, fit: FittedModel) -> str | None:
     if model.space.name != "box":
         return None
     centred = fit.codes - fit.codes.mean(axis=0)

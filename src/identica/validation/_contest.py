@@ -1,0 +1,105 @@
+"""The same pairs for every assumption, to fit and to compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from identica import _planning
+from identica.estimator import ContrastiveICA
+from identica.fitting import held_out_bits
+from identica.models import Model
+
+__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel", "standard_error"]
+
+FIRST_ROUND = 0.3
+"""Part of the recipe's steps that all assumptions have."""
+
+_SECOND_ROUND = 0.5
+_PAIRS_IN_A_BATCH = 512
+# Factors for which the second round has all of the recipe's steps.
+_WHOLE_RECIPE = 8
+
+
+Fits = dict[tuple[Model, int], "FittedModel"]
+"""Fits by model and number of the repeat."""
+
+
+@final
+class Contest:
+    """Fits of several assumptions to the same pairs.
+
+    Args:
+        observations: All of them.
+        split: Pairs to fit and pairs to compare on.
+        settings: Of `ContrastiveICA`.
+        seed: Of the first fit.
+        n_jobs: Fits side by side.
+    """
+
+    def __init__(
+        self,
+        observations: NDArray[Any],
+        split: _planning.Split,
+        settings: dict[str, Any],
+        seed: int,
+        n_jobs: int,
+    ) -> None:
+        assert split.held_out is not None
+        self.observations, self.fitted, self.tested = observations, split.fitted, split.held_out
+        self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no budget is given."""
+        return _planning.is_open(ContrastiveICA(**self.settings))
+
+    def fit(self, tasks: Sequence[tuple[Model, int]], part: float | None = None) -> Fits:
+        """Fit each model, in a part of the recipe's steps that grows with the number of factors unless it is given."""
+        from joblib import Parallel, delayed
+
+        done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat, part) for model, repeat in tasks)
+        return dict(zip(tasks, done, strict=True))
+
+    def _one(self, model: Model, repeat: int, part: float | None) -> FittedModel:
+        estimator = ContrastiveICA(
+            **{"batch_size": _PAIRS_IN_A_BATCH} | self.settings | {"n_components": model.space.dim},
+            space=model.space.name,
+            conditional=model.conditional,
+            widths=model.widths,
+            random_state=(self.seed + repeat) % 2**31,
+        )
+        if self.is_open:
+            part = part or min(1.0, max(_SECOND_ROUND, model.space.dim / _WHOLE_RECIPE))
+            estimator.set_params(max_steps=estimator.recipe_steps(self.observations, part))
+        estimator.fit(self.observations, pairs=self.fitted)
+        codes = torch.from_numpy(estimator.transform(self.observations)).float()
+        first, second = torch.from_numpy(self.tested).unbind(dim=1)
+        bits = held_out_bits(model, codes[first], codes[second])
+        return FittedModel(estimator, bits.double().numpy(), codes.numpy())
+
+
+@final
+@dataclass(frozen=True)
+class FittedModel:
+    """An assumption after a fit, the bits of its held-out pairs, and the codes of all observations."""
+
+    estimator: ContrastiveICA
+    bits: NDArray[np.float64]
+    codes: NDArray[np.float32]
+
+
+def standard_error(difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
+    """Of the mean difference: over pairs, and over refits of either side."""
+    variance = float(difference.var(ddof=1)) / len(difference)
+    for fits in runs:
+        means = [float(fit.bits.mean()) for fit in fits]
+        if len(means) > 1:
+            variance += float(np.var(means, ddof=1)) / len(means)
+    return math.sqrt(variance)

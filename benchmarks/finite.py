@@ -1,9 +1,8 @@
-"""Finite data by defaults: a deep mixing of many pairs, an easy one of few, and motion capture.
+"""Finite data by defaults: a deep mixing of many pairs, and an easy one of few.
 
 python benchmarks/finite.py [--only NAME …] [--jobs 2] [--out docs/recordings]
 
-Each fit has one thread. Motion capture is that of IDENTICA_DATA/mocap; its components are fitted with five seeds, and
-what is shown is the share of components that come back, as `identica consistency` has it.
+Each fit has one thread.
 """
 
 from __future__ import annotations
@@ -15,20 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from identica import ContrastiveICA
 from identica._files import replacing
 from identica._machine import describe_machine
-from identica.datafiles import data_folder, read_dataset
 from identica.laws import Conditional, Laplace, Marginal, Uniform
 from identica.metrics import linear_r2, mcc
 from identica.sources import Layers
 from identica.spaces import Box
-from identica.validation import consistency
-
-REFITS = 5
 
 
 def mixture(layers: int, dim: int, pairs: int, seed: int = 0) -> dict[str, Any]:
@@ -52,31 +46,10 @@ def mixture(layers: int, dim: int, pairs: int, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def motion(components: int) -> dict[str, Any]:
-    """Agreement of refits to motion capture, fitted by defaults."""
-    dataset = read_dataset(data_folder() / "mocap")
-    started = time.monotonic()
-    settings = {"lag": 12, "space": "unbounded"}
-    fits = [
-        ContrastiveICA(components, random_state=seed, **settings).fit(dataset.observations, trials=dataset.trials)
-        for seed in range(REFITS)
-    ]
-    codes = [fit.transform(dataset.observations, trials=dataset.trials) for fit in fits]
-    found = consistency(codes, ambiguity=fits[0].ambiguity_)
-    return {
-        "agreement": round(100 * float(np.mean(found.agreement)), 2),
-        "held-out bits": round(float(np.mean([fit.validation_score_ for fit in fits])), 2),
-        "fitted bits": round(float(np.mean([fit.fitted_bits_ for fit in fits])), 2),
-        "chosen": fits[0].chosen_,
-        "seconds": round((time.monotonic() - started) / REFITS),
-    }
-
-
 CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "five layers, ten factors, 50 000 pairs": lambda: mixture(5, 10, 50_000),
     "three layers, ten factors, 50 000 pairs": lambda: mixture(3, 10, 50_000),
     "three layers, five factors, 2 000 pairs": lambda: mixture(3, 5, 2000),
-    **{f"motion capture, {count} components": lambda count=count: motion(count) for count in (4, 6, 8, 10)},
 }
 
 

@@ -1,8 +1,8 @@
 """A user's data on disk: tables, arrays, motion capture and folders of images in, codes out."""
 
+from identica._folders import data_folder
 from identica.datafiles.bvh import Motion, read_bvh
 from identica.datafiles.dataset import Dataset
-from identica.datafiles.folder import data_folder
 from identica.datafiles.reading import read_array, read_dataset
 from identica.datafiles.writing import write_codes
 

@@ -74,7 +74,11 @@ class Grid:
 
     def classes(self, places: Tensor) -> Tensor:
         """Classes of the combinations at these places, […, factors]."""
-        return torch.stack(torch.unravel_index(places, self.sizes), dim=-1)
+        columns = []
+        for size in reversed(self.sizes):
+            columns.append(places % size)
+            places = places // size
+        return torch.stack(columns[::-1], dim=-1)
 
     def places(self, classes: Tensor) -> Tensor:
         """Places of combinations, of classes […, factors]."""

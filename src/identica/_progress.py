@@ -75,6 +75,14 @@ def download_bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
-        task = bars.add_task("", total=None)
-        yield lambda came, expected: bars.update(task, completed=came, total=expected)
+    bars = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+    task = bars.add_task("", total=None)
+
+    def show(came: int, expected: int | None) -> None:
+        bars.start()  # only now: a file that is there already needs no bar
+        bars.update(task, completed=came, total=expected)
+
+    try:
+        yield show
+    finally:
+        bars.stop()

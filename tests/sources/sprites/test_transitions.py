@@ -71,7 +71,7 @@ def test_outliers_of_either_frame_are_cut() -> None:
     assert np.array_equal(kept, inside)
     assert 0.8 < len(kept) / len(whole) < 0.85
     assert len(whole.without_outliers(0)) == len(whole)
-    with pytest.raises(InputError, match="part must be from 0 to below 0.5, got 0.5"):
+    with pytest.raises(InputError, match=r"part must be from 0 to below 0\.5, got 0\.5"):
         whole.without_outliers(0.5)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +66,9 @@ def measure_transitions(files: list[Path]) -> Transitions:
     the fewest evenly spaced windows of 64 × 64 that cover it: that whose middle is nearest in the first frame. Objects
     that leave their window before the next frame are left out.
     """
-    moves = [move for path in files for move in _moves(_read(path))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pycocotools speaks to numpy in the way of before 2.0
+        moves = [move for path in files for move in _moves(_read(path))]
     if not moves:
         raise InputError(f"annotations must show an object in consecutive frames, got none in {len(files)} files")
     return Transitions(np.array(moves, dtype=np.float64))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,10 @@ def test_pairs_of_the_real_grid_move_in_its_own_steps(real: dict[str, GridPairs]
     middle = source.classes[rows][:, 2] == 5
     ones, twos = ((moves[middle, 2] == step).sum() for step in (1, 2))
     assert float(twos / ones) == pytest.approx(math.exp(-4 / math.log(40)), abs=0.1)
+
+
+def test_the_page_shows_what_its_code_prints(real: dict[str, GridPairs], capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "sprites.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL).groups()  # type: ignore[union-attr]
+    exec(code, {})
+    assert capsys.readouterr().out == shown

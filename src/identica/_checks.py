@@ -16,6 +16,7 @@ __all__ = [
     "at_least",
     "at_least_one",
     "choice",
+    "column",
     "columns",
     "finite",
     "not_negative",
@@ -89,6 +90,13 @@ def choice(name: str, value: str, allowed: Iterable[str]) -> str:
     if value in options:
         return value
     raise InputError(f"unknown {name} {value!r}: {suggestion(value, options)}allowed: {', '.join(options)}")
+
+
+def column(name: str, value: int, allowed: Sequence[Any]) -> int:
+    """Return `value` if it is the number of one of the columns."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < len(allowed):
+        raise InputError(f"{name} must be a whole number from 0 to {len(allowed) - 1}, got {value!r}")
+    return value
 
 
 def suggestion(value: str, options: Iterable[str]) -> str:

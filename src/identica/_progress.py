@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from identica.experiments.runner import Run
     from identica.training import Schedule
 
-__all__ = ["progress_bars", "training_bar"]
+__all__ = ["download_bar", "progress_bars", "training_bar"]
 
 
 @contextmanager
@@ -66,3 +66,23 @@ def training_bar(schedule: Schedule, visible: bool) -> Iterator[Callable[[int, f
             bars.update(task, completed=min(1.0, done), news=f"step {step}  loss {loss:.3f}")
 
         yield show
+
+
+@contextmanager
+def download_bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar for one file; what the block gets is called with the bytes that came, and with how many there are."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bars = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+    task = bars.add_task("", total=None)
+
+    def show(came: int, expected: int | None) -> None:
+        bars.start()  # only now: a file that is there already needs no bar
+        bars.update(task, completed=came, total=expected)
+
+    try:
+        yield show
+    finally:
+        bars.stop()

@@ -1,22 +1,28 @@
 """Where positive pairs come from, each described by plain data that builds it from a seed."""
 
 from identica.sources.arrays import ArrayPairs
-from identica.sources.base import Factor, FactorKind, LabelledSource, Source, SourceSettings
+from identica.sources.base import Factor, FactorKind, FixableSource, LabelledSource, Source, SourceSettings
 from identica.sources.mixings import Layers, Mixing, parse_mixing
 from identica.sources.pairings import IndexPairing, LabelPairing, LagPairing, Pairing, lagged_pairs, runs_of
+from identica.sources.sprites import DSprites, GridPairs, NaturalPairs, NaturalSprites
 from identica.sources.synthetic import Synthetic, SyntheticPairs
 from identica.sources.windows import stack_windows
 
 __all__ = [
     "ArrayPairs",
+    "DSprites",
     "Factor",
     "FactorKind",
+    "FixableSource",
+    "GridPairs",
     "IndexPairing",
     "LabelPairing",
     "LabelledSource",
     "LagPairing",
     "Layers",
     "Mixing",
+    "NaturalPairs",
+    "NaturalSprites",
     "Pairing",
     "Source",
     "SourceSettings",

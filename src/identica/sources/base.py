@@ -9,7 +9,7 @@ from typing import Literal, Self, final
 
 from torch import Generator, Tensor
 
-__all__ = ["Factor", "FactorKind", "LabelledSource", "Source", "SourceSettings"]
+__all__ = ["Factor", "FactorKind", "FixableSource", "LabelledSource", "Source", "SourceSettings"]
 
 FactorKind = Literal["continuous", "circular", "ordinal", "categorical"]
 """What the values of a factor are: numbers, angles, ranks, or names without an order."""
@@ -71,6 +71,24 @@ class LabelledSource(Source):
     @abstractmethod
     def with_factors(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw factors, [count, number of factors], and their observations, [count, …]."""
+
+
+class FixableSource(LabelledSource):
+    """A labelled source that can hold one factor fixed, for scores that ask which code does not move then."""
+
+    @abstractmethod
+    def with_fixed(self, factor: int, count: int, generator: Generator, groups: int = 1) -> tuple[Tensor, Tensor]:
+        """Draw groups of observations that share the value of one factor, another one in each group.
+
+        Args:
+            factor: Its column.
+            count: Observations in a group.
+            generator: Of randomness.
+            groups: How many groups.
+
+        Returns:
+            Factors, [groups, count, number of factors], and their observations, [groups, count, …].
+        """
 
 
 class SourceSettings(ABC):

@@ -102,6 +102,14 @@ class SourceSettings(ABC):
         """The same without what concerns pairs alone: what decides the result of a learner that sees labels."""
         return self
 
+    def available(self) -> Self:
+        """The same with what there is of its data on this machine."""
+        return self
+
+    def published(self) -> Self:
+        """The same with all of the data that a paper used, as its rows name it."""
+        return self
+
     def describe(self) -> str:
         """A sentence on where the data come from."""
         return f"Pairs of observations come from {self}."

@@ -36,6 +36,7 @@ CANDIDATES = (
 _LEAST_HELD_OUT = 20
 # Who is in the second round: after short schedules the best may be behind by so many bits, and by such a part of them.
 _NEAR, _NEAR_PART = 0.1, 0.03
+_REPEATED = 3
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
 _HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
@@ -86,13 +87,14 @@ def select(
 
 def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
-    first = contest.fit([(model, 0) for model in models], FIRST_ROUND)
-    ahead = _leaders(first, models)
-    # With a budget of the user's own, both rounds are alike.
-    known = () if contest.is_open else (0,)
-    again = contest.fit([(model, repeat) for model in ahead for repeat in range(refits) if repeat not in known])
-    found = _ranked(models, first | again, ahead, contest)
-    behind = _equal_widths_behind(found.best.model, first | again, contest)
+    fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
+    ahead = _leaders(fits, models)
+    if contest.is_open:  # with a budget of the user's own, both rounds are alike
+        fits |= contest.fit([(model, 0) for model in ahead])
+    repeated = _leaders(fits, ahead)[:_REPEATED]
+    fits |= contest.fit([(model, repeat) for model in repeated for repeat in range(1, refits)])
+    found = _ranked(models, fits, ahead, contest)
+    behind = _equal_widths_behind(found.best.model, fits, contest)
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
@@ -194,11 +196,9 @@ def _equal_widths_behind(model: Model, fits: Fits, contest: Contest) -> tuple[fl
     """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
     if not model.has_free_widths:
         return None
-    equal = replace(model, widths="equal")
-    free = [fit for (one, _), fit in fits.items() if one == model]
-    rivals = list(contest.fit([(equal, repeat) for repeat in range(len(free))]).values())
-    difference = np.mean([fit.bits for fit in free], axis=0) - np.mean([fit.bits for fit in rivals], axis=0)
-    return float(difference.mean()), standard_error(difference, free, rivals)
+    free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)]).values()
+    difference = free.bits - equal.bits
+    return float(difference.mean()), standard_error(difference)
 
 
 def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Contest) -> tuple[NumberTried, ...]:

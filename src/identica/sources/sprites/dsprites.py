@@ -102,6 +102,15 @@ class DSprites(SourceSettings):
             return None
         return UniformMoves(grid) if self.pairs == "UNI" else LaplaceMoves(grid, self.rate)
 
+    def available(self) -> DSprites:
+        """All images if the official file is there, otherwise a part that is."""
+        parts = (replace(self, data=data) for data in get_args(SpritesData))
+        return next((one for one in (self, *parts) if one.path.is_file()), self)
+
+    def published(self) -> DSprites:
+        """The same law of pairs among all images."""
+        return replace(self, data="full")
+
     def unpaired(self) -> DSprites:
         """The same images without a law of pairs."""
         return replace(self, pairs=None, rate=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, final, get_args
 
@@ -68,6 +68,14 @@ class NaturalSprites(SourceSettings):
         found = self._transitions().without_outliers(_OUTLIERS)
         found, centres = found.binned(_BINS) if self.version == "discrete" else (found, None)
         return NaturalPairs(found, centres is not None, self.drawn, random_stream(seed, "sprites"), device)
+
+    def available(self) -> NaturalSprites:
+        """With the published measurements if they are there, otherwise with those of annotations."""
+        return self if self.transitions != "csv" or self.path.is_file() else replace(self, transitions="mots")
+
+    def published(self) -> NaturalSprites:
+        """With the published measurements."""
+        return replace(self, transitions="csv")
 
     def describe(self) -> str:
         """A sentence on the sprites and where their moves come from."""

@@ -59,7 +59,7 @@ def by_heart(choice: Choice) -> float:
 
 
 @pytest.mark.parametrize(("ahead", "expected"), [(0.5 * ERROR, "linear"), (3 * ERROR, "mlp"), (-1.0, "linear")])
-def test_a_larger_network_must_be_ahead_clearly(ahead: float, expected: str) -> None:
+def test_a_larger_network_must_be_ahead_by_more_than_a_standard_error(ahead: float, expected: str) -> None:
     bench = Scripted(lambda choice: 2 + {"linear": 0.0, "mlp": ahead}[choice.network], by_heart)
     assert searched(bench, replace(PLAIN, networks=("linear", "mlp"))).network == expected
 
@@ -132,16 +132,29 @@ def test_directions_end_where_bits_clearly_fall() -> None:
         assert (16 in [choice.directions for choice in bench.tried]) == all_tried
 
 
-@pytest.mark.parametrize(("ahead", "expected"), [(0.5 * ERROR, (1, 4, "none")), (4 * ERROR, (5, 8, "sqrt"))])
-def test_what_is_not_clearly_better_is_left_out(ahead: float, expected: tuple[int, int, str]) -> None:
-    def bits(choice: Choice) -> Any:
-        # Settings that differ by one thing differ by 2 · NOISE from pair to pair.
-        better = (choice.window == 5) + (choice.directions == 8) + (choice.scaling == "sqrt")
-        return 2 + ahead * better + (2 * NOISE if better % 2 else 0)
+def test_a_linear_map_chooses_the_front_for_all() -> None:
+    def bits(choice: Choice) -> float:
+        if choice.network == "linear":
+            return (choice.window == 5) + (choice.directions == 8) + (choice.scaling == "sqrt") - 3
+        return float(choice.directions is None) + (choice.window == 5)
 
-    options = Options(("mlp",), (4, 8), ("none", "sqrt"), (1, 5), (10, 20))
-    found = searched(Scripted(bits, by_heart), options)
-    assert (found.window, found.directions, found.scaling) == expected
+    options = Options(("linear", "mlp"), (4, 8, None), ("none", "sqrt"), (1, 5), (10, 20), (0.0, 0.6, 1.0))
+    bench = Scripted(bits, by_heart)
+    assert searched(bench, options) == Choice("mlp", None, "sqrt", 5, 20, 0.6), (
+        "with all directions, which suit it more"
+    )
+    noisy = {choice for choice in bench.tried if choice.noise == 0.6}
+    assert {(choice.directions, choice.scaling, choice.window) for choice in noisy} == {
+        (8, "sqrt", 5),
+        (None, "sqrt", 5),
+    }
+
+
+@pytest.mark.parametrize(("gap", "longest"), [(0.2, 80), (0.4, 40)])
+def test_the_longest_schedule_is_not_for_what_is_learnt_by_heart(gap: float, longest: int) -> None:
+    bench = Scripted(lambda choice: choice.steps / 20, lambda choice: choice.steps / 20 / (1 - gap))
+    searched(bench, replace(PLAIN, networks=("mlp",), noises=(0.0, 0.6, 1.0)))
+    assert max(choice.steps for choice in bench.tried) == longest
 
 
 def test_pairs_that_are_enough_for_one_row_may_be_too_few_for_a_window() -> None:

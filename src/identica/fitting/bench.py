@@ -56,10 +56,15 @@ class Attempt:
         return float(self.bits.mean())
 
     @property
+    def gap(self) -> float:
+        """Part of the bits of fitted pairs that held-out ones lack."""
+        assert self.fitted_bits is not None
+        return (self.fitted_bits - self.score) / max(self.fitted_bits, 0.5)
+
+    @property
     def overfits(self) -> bool:
         """Whether fitted pairs are told much better than held-out ones."""
-        assert self.fitted_bits is not None
-        return self.fitted_bits - self.score > 0.1 * max(self.fitted_bits, 0.5)
+        return self.gap > 0.1
 
     def behind(self, other: Attempt) -> tuple[float, float]:
         """How many bits this one is behind the other on the same pairs, and the standard error of that."""

@@ -14,6 +14,8 @@ __all__ = ["search"]
 _AHEAD = 0.25
 # Bits that a whole schedule must be ahead of a short one for a schedule longer than the recipe's, and how much longer.
 _MUCH, _LONGER = 0.5, 3
+# Part of the bits of fitted pairs that held-out ones may lack for a longer schedule to be worth its time.
+_WIDE = 0.25
 
 
 def search(bench: Bench, options: Options) -> Attempt:
@@ -23,9 +25,9 @@ def search(bench: Bench, options: Options) -> Attempt:
     chosen, a larger network is tried, and the best has the recipe's whole schedule. Otherwise noise on the observations
     is the remedy, and front, noise and steps are chosen one after the other.
 
-    A longer window, more directions, a scaling, or a larger network must be ahead by more than twice the standard error
-    of the difference, on the same pairs: otherwise chance would choose, in each refit another one. `bench.attempts`
-    holds all that was tried.
+    The front is chosen for a linear map, if there may be one: it takes seconds, and refits of it agree, so that chance
+    has no part in the choice. A network that is larger than another must be ahead of it by more than the standard error
+    of the difference, on the same pairs. `bench.attempts` holds all that was tried.
 
     Args:
         bench: Where to try.
@@ -43,37 +45,33 @@ def search(bench: Bench, options: Options) -> Attempt:
         larger = [bench.attempt(replace(front.choice, network=network)) for network in options.networks[2:]]
         return _by_steps(bench, options, [front, *larger])
     start = replace(plain, directions=options.directions[0], noise=options.usual_noise)
-    front = _by_front(bench, options, start)
-    found = [front]
-    if options.networks[0] != middle:
-        found.append(bench.attempt(replace(front.choice, network=options.networks[0], noise=options.noises[0])))
+    found, noisy = _fronts(bench, options, start)
     if options.usual_noise == 0:
-        return _by_steps(bench, options, found)
-    return _best([*found, *_by_noise(bench, options, front)], options)
+        return _by_steps(bench, options, [*found, noisy])
+    return _best([*found, *_by_noise(bench, options, noisy)], options)
+
+
+def _fronts(bench: Bench, options: Options, start: Choice) -> tuple[list[Attempt], Attempt]:
+    """The best linear map, if there may be one, and a network with noise behind the same front or all directions."""
+    if options.networks[0] in (start.network, DEEP):
+        return [], _by_front(bench, options, start)
+    linear = _by_front(bench, options, replace(start, network=options.networks[0], noise=options.noises[0]))
+    same = replace(linear.choice, network=start.network, noise=start.noise)
+    tried = [bench.attempt(replace(same, directions=one)) for one in (same.directions, options.directions[-1])]
+    return [linear], max(tried, key=_score)
 
 
 def _by_front(bench: Bench, options: Options, first: Choice) -> Attempt:
     """Window, then directions, then scaling."""
-    best = _plainest([bench.attempt(replace(first, window=window)) for window in options.windows])
-    found: list[Attempt] = []
+    found = [bench.attempt(replace(first, window=window)) for window in options.windows]
+    best = max(found, key=_score).choice
     for directions in options.directions:
-        found.append(bench.attempt(replace(best.choice, directions=directions)))
+        found.append(bench.attempt(replace(best, directions=directions)))
         behind, error = found[-1].behind(max(found, key=_score))
         if behind > 2 * error > 0:  # more directions are worse still
             break
-    best = _plainest(found)
-    return _plainest([bench.attempt(replace(best.choice, scaling=scaling)) for scaling in options.scalings])
-
-
-def _plainest(found: Sequence[Attempt]) -> Attempt:
-    """The first that is not clearly behind the best."""
-    leader = max(found, key=_score)
-    return next(one for one in found if _is_as_good(one, leader))
-
-
-def _is_as_good(one: Attempt, leader: Attempt, margin: float = 0.0) -> bool:
-    behind, error = one.behind(leader)
-    return behind <= 2 * error + margin
+    best = max(found, key=_score).choice
+    return max((bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings), key=_score)
 
 
 def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:
@@ -92,8 +90,9 @@ def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:
         if max(tried, key=_score).choice.noise != options.usual_noise:
             break
     leader = max(tried, key=_score)
-    reached = options.steps.index(leader.choice.steps)
-    if place < reached < len(options.steps) - 1 and not _is_as_good(short, leader):
+    reached, (behind, error) = options.steps.index(leader.choice.steps), short.behind(leader)
+    paid = behind > 2 * error and leader.gap < _WIDE
+    if place < reached < len(options.steps) - 1 and paid:
         tried.append(bench.attempt(replace(leader.choice, steps=options.steps[reached + 1])))
     return tried
 
@@ -128,14 +127,15 @@ def _lengthened(bench: Bench, short: Attempt, whole: Attempt) -> Attempt:
 
 
 def _best(found: Sequence[Attempt], options: Options) -> Attempt:
-    """The best by held-out bits; a smaller network goes first if it is not clearly behind."""
+    """The best by held-out bits; a smaller network goes first if it is behind by less than a standard error."""
     leader = max(found, key=_score)
-    # On short schedules a large network is ahead of a small one that will catch up.
-    margin = _AHEAD if leader.choice.network == DEEP else 0.0
     for network in options.networks[: options.networks.index(leader.choice.network)]:
         rival = max((one for one in found if one.choice.network == network), default=None, key=_score)
-        if rival is not None and _is_as_good(rival, leader, margin):
-            return rival
+        if rival is not None:
+            behind, error = rival.behind(leader)
+            # On short schedules a large network is ahead of a small one that will catch up.
+            if behind <= error + (_AHEAD if leader.choice.network == DEEP else 0):
+                return rival
     return leader
 
 

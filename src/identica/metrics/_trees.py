@@ -61,8 +61,8 @@ def boost(
         trees = grower.grow(errors.astype(np.float32))
         importances += trees.gains
         values = _leaf_values(trees.leaves, errors, loss)
-        fitted += _RATE * np.take_along_axis(values, trees.leaves, axis=0)
-        predicted += _RATE * np.take_along_axis(values, trees.place(test_bins), axis=0)
+        fitted += _RATE * values.ravel().take(_cells(trees.leaves))
+        predicted += _RATE * values.ravel().take(_cells(trees.place(test_bins)))
     total = importances.sum()
     return Boosted(importances / total if total > _TINY else np.zeros_like(importances), predicted)
 
@@ -84,7 +84,8 @@ def _leaf_values(leaves: Whole, errors: Array, loss: str) -> Array:
     flat = (leaves + count * np.arange(columns)).ravel()
 
     def summed(weights: Array) -> Array:
-        return np.bincount(flat, weights.ravel(), count * columns).reshape(columns, count).T
+        found: Array = np.bincount(flat, weights.ravel(), count * columns).astype(np.float64)
+        return found.reshape(columns, count).T
 
     if loss == "squares":
         return summed(errors) / np.maximum(summed(np.ones_like(errors)), 1)
@@ -112,8 +113,17 @@ class _Trees:
 
 
 def _descend(nodes: Whole, bins: Whole, split: tuple[Whole, Whole]) -> Whole:
-    inputs, limits = (np.take_along_axis(part, nodes, axis=0) for part in split)
-    return 2 * nodes + (np.take_along_axis(bins, inputs, axis=1) > limits)
+    # Flat indices: numpy gathers with them several times faster than along an axis.
+    cells = _cells(nodes)
+    inputs, limits = (part.ravel().take(cells) for part in split)
+    values = bins.ravel().take(inputs + bins.shape[1] * np.arange(len(bins))[:, None])
+    return 2 * nodes + (values > limits)
+
+
+def _cells(nodes: Whole) -> Whole:
+    """Where the node of each row and column is in an array [nodes, columns] that is made flat."""
+    result: Whole = nodes * nodes.shape[1] + np.arange(nodes.shape[1])
+    return result
 
 
 class _Grower:
@@ -150,9 +160,11 @@ class _Grower:
         """Sums in the nodes of the next level: left ones are counted, right ones are what is left of their parents."""
         rows, columns = nodes.shape
         before = parents.shape[2]
-        inside = np.zeros((rows, before, columns), dtype=np.float32)
-        weights = np.where(nodes % 2 == 0, 1 if values is None else values, 0).astype(np.float32)
-        np.put_along_axis(inside, (nodes // 2)[:, None, :], weights[:, None, :], axis=1)
+        inside = np.empty((rows, before, columns), dtype=np.float32)
+        for parent in range(before):
+            inside[:, parent] = np.where(
+                nodes == 2 * parent, np.float32(1) if values is None else values, np.float32(0)
+            )
         left = self._count(inside.reshape(rows, -1)).reshape(self.inputs, _BINS, before, columns)
         right = parents.reshape(left.shape) - left
         return np.stack([left, right], axis=3).reshape(self.inputs, _BINS, 2 * before, columns)

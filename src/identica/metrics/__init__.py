@@ -1,7 +1,6 @@
 """How well codes identify factors: pure functions (factors, codes) -> Score, and a table of their names."""
 
 from identica.metrics.importances import DCI, dci
-from identica.metrics.information import mig, modularity, mutual_information
 from identica.metrics.interventions import (
     DrawGroups,
     beta_vae,
@@ -10,6 +9,7 @@ from identica.metrics.interventions import (
     factor_vae_of_draws,
     fixing,
 )
+from identica.metrics.mutual import mig, modularity, mutual_information
 from identica.metrics.prediction import LEAST_SAMPLES, explicitness, sap
 from identica.metrics.scores import Score, correlations, linear_r2, mcc
 from identica.metrics.table import (

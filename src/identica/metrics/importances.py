@@ -48,8 +48,9 @@ def dci(
     """Disentanglement, completeness and informativeness (Eastwood & Williams 2018), from gradient-boosted trees.
 
     R_ik is how much code i of L matters for predicting factor k of K. With P_ik = R_ik / Σ_k R_ik,
-    Q_ik = R_ik / Σ_i R_ik and ρ_i = Σ_k R_ik / Σ_ik R_ik, disentanglement is Σ_i ρ_i (1 + Σ_k P_ik log_K P_ik), completeness the mean over
-    factors of 1 + Σ_i Q_ik log_L Q_ik, and informativeness the mean accuracy of the trees on held-out samples.
+    Q_ik = R_ik / Σ_i R_ik and ρ_i = Σ_k R_ik / Σ_ik R_ik, disentanglement is Σ_i ρ_i (1 + Σ_k P_ik log_K P_ik),
+    completeness the mean over factors of 1 + Σ_i Q_ik log_L Q_ik, and informativeness the mean over factors of the
+    accuracy (or R²) of the trees on held-out samples.
 
     Ordinal and categorical factors are classified, continuous ones regressed, circular ones by their sine and cosine.
 

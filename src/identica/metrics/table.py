@@ -10,8 +10,8 @@ from identica import _checks
 from identica.metrics._inputs import matching_samples
 from identica.metrics._kinds import Kinds, read_kinds
 from identica.metrics.importances import dci
-from identica.metrics.information import mig, modularity
 from identica.metrics.interventions import beta_vae, factor_vae
+from identica.metrics.mutual import mig, modularity
 from identica.metrics.prediction import explicitness, sap
 from identica.metrics.scores import Score, linear_r2, mcc
 

@@ -78,11 +78,13 @@ def dci(
     chance = _fitted(z, noise, named, split(len(z), *few, seed), rounds)
     return DCI(
         Score(found.disentanglement, chance.disentanglement, per_code=tuple(map(float, found.per_code))),
-        *(
-            Score(float(value.mean()), float(random.mean()), tuple(map(float, value)))
-            for value, random in ((found.complete, chance.complete), (found.informative, chance.informative))
-        ),
+        _of_factors(found.complete, chance.complete),
+        _of_factors(found.informative, chance.informative),
     )
+
+
+def _of_factors(found: Array, chance: Array) -> Score:
+    return Score(float(found.mean()), float(chance.mean()), tuple(map(float, found)))
 
 
 class _Found(NamedTuple):

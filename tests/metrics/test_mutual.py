@@ -57,6 +57,13 @@ def test_dead_codes_cost_modularity_alone() -> None:
     assert mig(Z, dead[:, 2:]).value == modularity(Z, dead[:, 2:]).value == 0
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_is_no_information(seed: int) -> None:
+    z = np.random.default_rng(seed).integers(0, 6, size=(2000, 3))
+    assert modularity(z, np.column_stack([z, np.ones((2000, 3))])).per_code[3:] == (0, 0, 0)  # type: ignore[index]
+    assert (mutual_information(z, np.ones((2000, 1))) == 0).all()
+
+
 def test_a_rotation_has_no_gap() -> None:
     assert mig(CONTINUOUS, CONTINUOUS).value > 0.95
     assert mig(CONTINUOUS, turned(CONTINUOUS)).value < 0.05

@@ -14,6 +14,9 @@ from identica.metrics.scores import Score
 
 __all__ = ["mig", "modularity", "mutual_information"]
 
+# Less information than this is rounding: a constant code must tell nothing, not almost nothing.
+_ROUNDING = 1e-12
+
 
 def mig(
     factors: Any, codes: Any, *, kinds: Kinds = None, samples: int = 100_000, bins: int = BINS, seed: int = 0
@@ -112,4 +115,5 @@ def _information(first: Labels, second: Labels) -> float:
     p = joint / len(first)
     independent = np.outer(p.sum(axis=1), p.sum(axis=0))
     seen = p > 0
-    return max(0.0, float((p[seen] * np.log(p[seen] / independent[seen])).sum()))
+    found = float((p[seen] * np.log(p[seen] / independent[seen])).sum())
+    return found if found > _ROUNDING else 0.0

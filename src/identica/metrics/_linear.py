@@ -1,4 +1,4 @@
-"""Linear classifiers, fitted by L-BFGS on a convex loss: no seed, and the same with every release."""
+"""Linear classifiers, fitted by L-BFGS on a convex loss with one minimum: no seed, no solver to choose."""
 
 from __future__ import annotations
 

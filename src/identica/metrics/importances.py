@@ -73,9 +73,8 @@ def dci(
     z, h = matching_samples(factors, codes, at_least=LEAST_SAMPLES)
     named = read_kinds(kinds, z)
     found = _fitted(z, h, named, split(len(z), train, test, seed), rounds)
-    few = min(train, _CHANCE_SAMPLES), min(test, _CHANCE_SAMPLES)
-    noise = np.random.default_rng([seed, 1]).standard_normal(h.shape)
-    chance = _fitted(z, noise, named, split(len(z), *few, seed), rounds)
+    few = split(len(z), min(train, _CHANCE_SAMPLES), min(test, _CHANCE_SAMPLES), seed)
+    chance = _fitted(z, np.random.default_rng([seed, 1]).standard_normal(h.shape), named, few, rounds)
     return DCI(
         Score(found.disentanglement, chance.disentanglement, per_code=tuple(map(float, found.per_code))),
         _of_factors(found.complete, chance.complete),

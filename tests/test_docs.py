@@ -19,7 +19,7 @@ from identica.datafiles import read_array, read_dataset
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = ["quickstart.md", "tutorials/pairs.md", "tutorials/time-series.md", "tutorials/assumptions.md"]
+PAGES = ["quickstart.md", "tutorials/pairs.md", "tutorials/time-series.md", "tutorials/assumptions.md", "metrics.md"]
 
 
 class Block(NamedTuple):
@@ -117,6 +117,13 @@ def test_the_theory_quotes_the_records() -> None:
             scores[1:] = [mcc, f"R² {r2}"]
         assert results[row][:3] == [process, model, metric]
         assert results[row][5:8] == scores
+
+
+def test_the_page_of_metrics_quotes_its_tables() -> None:
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    tables = (DOCS / "metrics" / "table.md").read_text(encoding="utf-8").strip().split("\n\n")
+    assert len(tables) == 2
+    assert all(table in page for table in tables)
 
 
 def test_the_files_to_touch_are_there() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from identica.experiments.runner import Run
     from identica.training import Schedule
 
-__all__ = ["download_bar", "progress_bars", "training_bar"]
+__all__ = ["download_bar", "progress_bars", "scoring_bar", "training_bar"]
 
 
 @contextmanager
@@ -86,3 +86,17 @@ def download_bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
         yield show
     finally:
         bars.stop()
+
+
+@contextmanager
+def scoring_bar(count: int, visible: bool) -> Iterator[Callable[[int, str], None]]:
+    """A bar over scores, on a terminal; what the block gets is called with how many are done and what is under way."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("scoring"), BarColumn(), TextColumn("{task.fields[news]}"), TimeElapsedColumn())
+    shown = visible and console.is_terminal
+    with Progress(*columns, console=console, refresh_per_second=4, transient=True, disable=not shown) as bars:
+        task = bars.add_task("", total=count, news="")
+        yield lambda done, news: bars.update(task, completed=done, news=news)

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from identica.metrics import SCORES
+
 Command = Callable[..., tuple[int, str, str]]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RANDOM = np.random.default_rng(0)
@@ -67,6 +69,31 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
     code, out, err = identica("score", "latents.npy", "codes.npz", "--json")
     assert code == 0, err
     assert json.loads(out)["mcc"] > 90
+    assert set(SCORES) < set(json.loads(out))
+
+
+def test_scores_are_chosen_by_name(identica: Command) -> None:
+    table("factors.csv", a=np.arange(208) % 4, b=np.arange(208) // 52)
+    np.save("codes.npy", np.stack([np.arange(208) // 52, np.arange(208) % 4], axis=1))
+    words = ("score", "factors.csv", "codes.npy", "--scores", "mig,dci,mcc")
+    code, out, err = identica(*words)
+    assert (code, err) == (0, "")
+    assert [line.split()[:2] for line in out.splitlines()] == [["mig", "100.00"], ["dci", "100.00"], ["mcc", "100.00"]]
+    found = json.loads(identica(*words, "--kinds", "ordinal,categorical", "--json")[1])
+    assert list(found) == ["mig", "dci", "mcc", "mig_chance", "dci_chance", "mcc_chance"]
+
+
+def test_scores_that_do_not_apply_say_why(identica: Command) -> None:
+    np.save("few.npy", X[:20])
+    code, out, err = identica("score", "few.npy", "few.npy")
+    assert code == 0, err
+    assert "explicitness   does not apply: latents and codes must have at least 30 samples, got 20" in out
+    assert out.splitlines()[1].split()[:2] == ["mcc", "100.00"]
+    found = json.loads(identica("score", "few.npy", "few.npy", "--json")[1])
+    assert set(found["left_out"]) == {"dci", "dci_completeness", "dci_informativeness", "explicitness", "sap"}
+    code, out, err = identica("score", "few.npy", "few.npy", "--scores", "sap")
+    assert (code, out) == (2, "")
+    assert "at least 30 samples, got 20" in err
 
 
 def test_a_fit_writes_a_page(identica: Command) -> None:
@@ -231,10 +258,13 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         (("select", "good.npz", "--jobs", "0"), "--jobs must be"),
         (("consistency", "good.npz", "--seeds", "1"), "seeds must be at least 2"),
         (("score", "good.npz", "few.npz"), "latents"),
+        (("score", "x.npy", "x.npy", "--scores", "mgi"), "unknown score 'mgi': did you mean 'mig'? allowed: r2"),
+        (("score", "x.npy", "x.npy", "--kinds", "circular"), "kinds must have one entry for each of the 3"),
     ],
 )
 def test_bad_input_gets_one_line_that_names_it(identica: Command, words: tuple[str, ...], message: str) -> None:
     np.savez("good.npz", x=X, x_pos=NEAR)
+    np.save("x.npy", X)
     np.savez("alone.npz", x=X)
     np.savez("nan.npz", x=np.where(np.arange(900).reshape(300, 3) < 3, np.nan, X), x_pos=NEAR)
     np.savez("constant.npz", x=X * [1, 0, 1], x_pos=NEAR)

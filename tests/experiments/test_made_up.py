@@ -169,6 +169,17 @@ def test_the_report_shows_its_pictures(store: RunStore, tmp_path: Path) -> None:
     assert page.count("data:image/png") >= 4
 
 
+def test_scores_know_the_kinds_of_factors(store: RunStore) -> None:
+    names = ("beta_vae", "factor_vae", "mig", "dci", "modularity", "sap", "mcc")
+    run = replace(plan([ROW], [1])[0], scores=names)
+    record = execute(run, store, device="cpu")
+    assert record["kinds"] == ["continuous", "continuous", "ordinal"]
+    assert all(0 <= record["scores"][name]["value"] <= 100 for name in names)
+    assert record["scores"]["dci"]["per_factor"] == []
+    assert len(record["scores"]["dci"]["per_code"]) == 4
+    assert "MIG" in [title for title, _ in report_of_run(record, store.arrays(run.name)).summary]
+
+
 def test_a_score_that_is_asked_for_later_comes_from_the_stored_codes(store: RunStore) -> None:
     run = replace(plan([ROW], [0])[0], scores=("r2", "mcc"))
     stamp = (store.root / run.name / "learner.safetensors").stat().st_mtime_ns

@@ -94,20 +94,23 @@ def transform(
 def score(
     latents: Annotated[Path, typer.Argument(help="True factors, [samples, factors]: .npz, .npy, .csv, .parquet, .h5.")],
     codes: Annotated[Path, typer.Argument(help="Recovered codes, [samples, outputs], likewise.")],
+    scores: Annotated[str | None, typer.Option("--scores", help="Such as mig,dci; default: all that apply.")] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(
+            "--kinds",
+            help="Of each factor: continuous, circular, ordinal or categorical, such as ordinal,circular. "
+            "Default: whole numbers of few values are ordinal, others continuous.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score codes against known factors: R² and MCC with their chance levels, in percent."""
+    """Score codes against known factors: R², MCC, DCI and others with their chance levels, in percent."""
+    from identica.cli._scores import compute, show
     from identica.datafiles import read_array
-    from identica.metrics import SCORES, compute_scores
 
-    scores = compute_scores(SCORES, read_array("latents", latents), read_array("codes", codes))
-    summaries = {name: found.summary() for name, found in scores.items()}
-    if as_json:
-        flat = {name: found["value"] for name, found in summaries.items()}
-        print(json.dumps(flat | {f"{name}_chance": found["chance"] for name, found in summaries.items()}))
-        return
-    for name, found in summaries.items():
-        print(f"{name:<14} {found['value']:6.2f}   (chance {found['chance']:.2f})")
+    factors, found = read_array("latents", latents), read_array("codes", codes)
+    show(compute(factors, found, _values.names(scores), _values.names(kinds), visible=not as_json), as_json)
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -21,7 +21,7 @@ from identica.assembly import fit
 from identica.encoders import rows_at_once
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
 from identica.learners import Learner, LearnerSettings
-from identica.metrics import DEFAULT_SCORES, compute_scores
+from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
 from identica.sources import LabelledSource, SourceSettings
 from identica.training import Report, resolve_device
@@ -102,10 +102,11 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     device = resolve_device(device)
     source = run.source.build(run.seed, device)
     factors, observations = source.with_factors(_evaluated(source), random_stream(run.seed, "evaluation", device))
+    kinds, quick = [factor.kind for factor in source.factors], quick_scores(run.scores)
     prepared = time.monotonic() - started
 
     def evaluate(learner: Learner) -> Mapping[str, float]:
-        found = compute_scores(run.scores, factors, _codes(learner, observations))
+        found = compute_scores(quick, factors, _codes(learner, observations), kinds)
         return {name: percent(score.value) for name, score in found.items()}
 
     fitted = fit(
@@ -121,8 +122,8 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     )
     codes = _codes(fitted.learner, observations)
     record = _describe(run, source) | {
-        "scores": _summaries(run.scores, factors, codes),
-        "identity": _identity(run.scores, factors, observations),
+        "scores": _summaries(run.scores, factors, codes, kinds),
+        "identity": _identity(run.scores, factors, observations, kinds),
         "fitted": fitted.fitted,
         "curve": fitted.curve,
     }
@@ -138,8 +139,10 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:
-    """All of a record that is known before training."""
-    return {
+    """All of a record that is known before training; the kinds of factors if any is not a continuous number."""
+    kinds = [factor.kind for factor in source.factors]
+    named = {"kinds": kinds} if set(kinds) != {"continuous"} else {}
+    return named | {
         "kind": run.learner.kind,
         "source": str(run.source.unpaired() if run.learner.kind == "supervised" else run.source),
         "learner": str(run.learner),
@@ -161,10 +164,11 @@ def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
     if not missing:
         return record
     arrays = store.arrays(run.name)
-    added = _summaries(missing, arrays["factors"], arrays["codes"])
+    kinds = record.get("kinds", ["continuous"] * len(record["factors"]))
+    added = _summaries(missing, arrays["factors"], arrays["codes"], kinds)
     identity = {}
     if len(arrays["observations"]) == len(arrays["codes"]):
-        identity = _identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]))
+        identity = _identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]), kinds)
     store.add_scores(run.name, added, identity)
     completed = store.load(run.name)
     assert completed is not None
@@ -181,15 +185,16 @@ def _codes(learner: Learner, observations: Tensor) -> Tensor:
     return torch.cat([learner.codes(piece) for piece in torch.split(observations, rows_at_once(observations))])
 
 
-def _summaries(names: tuple[str, ...] | list[str], factors: Any, codes: Any) -> dict[str, Any]:
-    return {name: score.summary() for name, score in compute_scores(names, factors, codes).items()}
+def _summaries(names: Sequence[str], factors: Any, codes: Any, kinds: Sequence[str]) -> dict[str, Any]:
+    return {name: score.summary() for name, score in compute_scores(names, factors, codes, kinds).items()}
 
 
-def _identity(names: tuple[str, ...] | list[str], factors: Any, observations: Tensor) -> dict[str, float]:
+def _identity(names: Sequence[str], factors: Any, observations: Tensor, kinds: Sequence[str]) -> dict[str, float]:
     """Scores of the observations themselves, where they are vectors."""
     if observations.ndim != 2 or observations.shape[1] > _MOST_SCORED_COLUMNS:
         return {}
-    return {name: percent(score.value) for name, score in compute_scores(names, factors, observations).items()}
+    found = compute_scores(names, factors, observations, kinds)
+    return {name: percent(score.value) for name, score in found.items()}
 
 
 def _numpy(values: Tensor) -> NDArray[Any]:

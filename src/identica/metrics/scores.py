@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 from identica import _checks
 from identica._checks import InputError
 from identica._words import percent
+from identica.metrics._chance import chance_level
 from identica.metrics._inputs import Array, matching_samples
+from identica.metrics._kinds import Kinds, numbers, read_kinds
 
 __all__ = ["Score", "correlations", "linear_r2", "mcc"]
 
 Correlation = Literal["pearson", "spearman"]
-
-_CHANCE_DRAWS, _CHANCE_ENTRIES = 10, 2_000_000
 
 
 @final
@@ -29,14 +28,16 @@ class Score:
     Args:
         value: The score, 1 at best.
         chance: The mean score of random codes of the same size.
-        per_factor: The score of each latent; `value` is their mean.
+        per_factor: The score of each latent; `value` is their mean. Empty if it is a score of codes.
         assignment: For MCC, the code that each latent was matched with (-1: none).
+        per_code: The score of each code, for modularity and disentanglement.
     """
 
     value: float
     chance: float
-    per_factor: tuple[float, ...]
+    per_factor: tuple[float, ...] = ()
     assignment: tuple[int, ...] | None = None
+    per_code: tuple[float, ...] | None = None
 
     def summary(self) -> dict[str, Any]:
         """As plain data, in percent."""
@@ -45,10 +46,14 @@ class Score:
             "chance": percent(self.chance),
             "per_factor": [percent(value) for value in self.per_factor],
         }
-        return found if self.assignment is None else found | {"assignment": list(self.assignment)}
+        if self.assignment is not None:
+            found["assignment"] = list(self.assignment)
+        if self.per_code is not None:
+            found["per_code"] = [percent(value) for value in self.per_code]
+        return found
 
 
-def linear_r2(latents: Any, codes: Any, *, held_out: bool = True, seed: int = 0) -> Score:
+def linear_r2(latents: Any, codes: Any, *, held_out: bool = True, seed: int = 0, kinds: Kinds = None) -> Score:
     """R² of an ordinary least squares fit from codes to latents, averaged over latents.
 
     R² = 1 - Σ(z - ẑ)² / Σ(z - z̄)², with ẑ an affine function of the codes.
@@ -58,6 +63,8 @@ def linear_r2(latents: Any, codes: Any, *, held_out: bool = True, seed: int = 0)
         codes: [samples, outputs].
         held_out: Fit on one half of the samples and score the other; otherwise fit and score on all of them.
         seed: Of the split and of the random codes behind the chance level.
+        kinds: One for each latent, as in `mig`. Of a `circular` one, sine and cosine are predicted, of a `categorical`
+            one indicators; all others are numbers, which is the default.
 
     Example:
         >>> z = np.random.default_rng(0).normal(size=(100, 3))
@@ -75,11 +82,13 @@ def linear_r2(latents: Any, codes: Any, *, held_out: bool = True, seed: int = 0)
     order = np.random.default_rng(seed).permutation(z.shape[0])
     fit, test = _split(order, held_out)
 
+    targets, starts = _targets(z, kinds)
+
     def score(values: Array) -> Array:
-        return _least_squares_r2(values[fit], z[fit], values[test], z[test])
+        return _least_squares_r2(values[fit], targets[fit], values[test], targets[test], starts)
 
     per_factor = score(h)
-    return Score(float(per_factor.mean()), _chance(score, h.shape, seed), tuple(map(float, per_factor)))
+    return Score(float(per_factor.mean()), chance_level(score, h.shape, seed), tuple(map(float, per_factor)))
 
 
 def mcc(
@@ -121,7 +130,7 @@ def mcc(
         return matched, assignment
 
     per_factor, assignment = score(h)
-    chance = _chance(lambda values: score(values)[0], h.shape, seed)
+    chance = chance_level(lambda values: score(values)[0], h.shape, seed)
     return Score(float(per_factor.mean()), chance, tuple(map(float, per_factor)), tuple(map(int, assignment)))
 
 
@@ -130,13 +139,23 @@ def _split(order: NDArray[np.int64], held_out: bool) -> tuple[NDArray[np.int64],
     return (order[:half], order[half:]) if held_out else (order, order)
 
 
-def _least_squares_r2(x_fit: Array, y_fit: Array, x_test: Array, y_test: Array) -> Array:
+def _targets(z: Array, kinds: Kinds) -> tuple[Array, NDArray[np.int64]]:
+    """What is predicted, and at which column that of each latent starts."""
+    named = () if kinds is None else read_kinds(kinds, z)
+    if not {"circular", "categorical"}.intersection(named):
+        return z, np.arange(z.shape[1])
+    parts = [numbers(z[:, index], kind) for index, kind in enumerate(named)]
+    widths = [part.shape[1] for part in parts]
+    return np.hstack(parts), np.cumsum([0, *widths[:-1]])
+
+
+def _least_squares_r2(x_fit: Array, y_fit: Array, x_test: Array, y_test: Array, starts: NDArray[np.int64]) -> Array:
     from sklearn.linear_model import LinearRegression
 
     predicted = LinearRegression().fit(x_fit, y_fit).predict(x_test)
     residual = np.square(y_test - predicted.reshape(y_test.shape)).sum(axis=0)
     total = np.square(y_test - y_test.mean(axis=0)).sum(axis=0)
-    result: Array = 1 - residual / total
+    result: Array = 1 - np.add.reduceat(residual, starts) / np.add.reduceat(total, starts)
     return result
 
 
@@ -162,10 +181,3 @@ def _assign(table: Array) -> NDArray[np.int64]:
     assignment = np.full(table.shape[0], -1, dtype=np.int64)
     assignment[rows] = chosen
     return assignment
-
-
-def _chance(score: Callable[[Array], Array], shape: tuple[int, ...], seed: int) -> float:
-    generator = np.random.default_rng([seed, 1])
-    # Large codes vary little from draw to draw, and take long.
-    draws = int(np.clip(_CHANCE_ENTRIES / np.prod(shape), 2, _CHANCE_DRAWS))
-    return float(np.mean([score(generator.standard_normal(shape)).mean() for _ in range(draws)]))

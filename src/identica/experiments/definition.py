@@ -17,10 +17,10 @@ Subject = Literal["identity", "supervised", "unsupervised"]
 
 
 class Reference(NamedTuple):
-    """A published score in percent: mean and standard deviation over seeds."""
+    """A published score in percent: mean and, unless none is printed, standard deviation over seeds."""
 
     mean: float
-    deviation: float
+    deviation: float | None
 
 
 @final

@@ -5,30 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from statistics import mean, stdev
+from statistics import mean
 from typing import final
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.definition import Row, Subject
+from identica.experiments.definition import Row
 from identica.experiments.paper import ROWS, rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import symbol
+from identica.report.cells import Cell, measured, published, shown, value
+from identica.report.score_tables import ScoreLine, score_cells, score_header, score_line
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
 
 
-@final
-@dataclass(frozen=True)
-class Cell:
-    """A score, published or measured: mean, standard deviation and number of seeds."""
-
-    mean: float
-    deviation: float | None
-    seeds: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
+# Scores that a row of the first table may have.
+_FEW = 2
 
 
 @final
@@ -53,10 +46,11 @@ class Line:
     seconds: float
 
 
-def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list[Line]:
+def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list[Line | ScoreLine]:
     """Group records that differ in their seed alone, average over seeds, and give each row of `rows` its line.
 
-    A record that is the experiment of several rows stands in all of their lines; one of no row is called `own`.
+    A record that is the experiment of several rows stands in all of their lines; one of no row is called `own`. Rows of
+    more than two scores have lines of their own kind.
     """
     every = list(records)
     groups: dict[str, list[Record]] = {}
@@ -71,7 +65,9 @@ def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list
         known: Sequence[Row | None] = rows_of_record(group[0], rows) or [None]
         for row in known:
             place = len(order) if row is None else order[row.id]
-            lines.append((place, key, _line(row, group, baselines)))
+            many = row is not None and len(row.scores) > _FEW
+            line = score_line(row, group) if row is not None and many else _line(row, group, baselines)
+            lines.append((place, key, line))
     return [line for *_, line in sorted(lines, key=lambda entry: entry[:2])]
 
 
@@ -96,22 +92,16 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
         process=first["source"],
         model=first["learner"],
         metric=score,
-        paper_identity=_published(row, "identity"),
-        identity=_measured([record["identity"].get(score) for record in records]),
-        paper_supervised=_published(row, "supervised"),
-        supervised=_measured([_value(record, score) for record in supervised]),
-        paper_unsupervised=_published(row, "unsupervised"),
-        unsupervised=_measured([_value(record, score) for record in records]),
+        paper_identity=published(row, "identity"),
+        identity=measured([record["identity"].get(score) for record in records]),
+        paper_supervised=published(row, "supervised"),
+        supervised=measured([value(record, score) for record in supervised]),
+        paper_unsupervised=published(row, "unsupervised"),
+        unsupervised=measured([value(record, score) for record in records]),
         other_metric=others[0] if others else None,
-        other=_measured([_value(record, others[0]) for record in records]) if others else None,
+        other=measured([value(record, others[0]) for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
     )
-
-
-def _value(record: Record, score: str) -> float | None:
-    """A score in percent; None if the record was made without it."""
-    found = record["scores"].get(score)
-    return None if found is None else found["value"]
 
 
 def _scores_of(row: Row | None, record: Record) -> list[str]:
@@ -120,16 +110,6 @@ def _scores_of(row: Row | None, record: Record) -> list[str]:
         return list(row.scores)
     first = "mcc" if record["identified_up_to"] == "permutation" else "r2"
     return sorted(record["scores"], key=lambda name: name != first)
-
-
-def _published(row: Row | None, subject: Subject) -> Cell | None:
-    reference = None if row is None else row.reference(subject)
-    return None if reference is None else Cell(*reference)
-
-
-def _measured(values: Sequence[float | None]) -> Cell | None:
-    known = [value for value in values if value is not None]
-    return Cell(mean(known), stdev(known) if len(known) > 1 else None, len(known)) if known else None
 
 
 _HEADER = (
@@ -155,11 +135,11 @@ def _cells(line: Line) -> tuple[str, ...]:
         line.process,
         line.model,
         symbol(line.metric),
-        f"{_score(line.paper_identity)} / {_score(line.identity)}",
-        f"{_score(line.paper_supervised)} / {_score(line.supervised)}",
-        _score(line.paper_unsupervised),
-        _score(line.unsupervised),
-        "–" if line.other_metric is None else f"{symbol(line.other_metric)} {_score(line.other)}",
+        f"{shown(line.paper_identity)} / {shown(line.identity)}",
+        f"{shown(line.paper_supervised)} / {shown(line.supervised)}",
+        shown(line.paper_unsupervised),
+        shown(line.unsupervised),
+        "–" if line.other_metric is None else f"{symbol(line.other_metric)} {shown(line.other)}",
         "–" if line.unsupervised is None else str(line.unsupervised.seeds),
         str(line.steps),
         f"{line.seconds:.0f}",
@@ -167,34 +147,40 @@ def _cells(line: Line) -> tuple[str, ...]:
     )
 
 
-def _score(cell: Cell | None) -> str:
-    return "–" if cell is None else str(cell)
+Table = Sequence[Sequence[str]]
 
 
-def _text(lines: Sequence[Line]) -> str:
-    rows = [_HEADER, *map(_cells, lines)]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(_HEADER))]
-    printed = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+def _tables(lines: Sequence[Line | ScoreLine]) -> list[Table]:
+    """Header and cells of the table of rows with few scores, and of that of rows with many."""
+    few = [_cells(line) for line in lines if isinstance(line, Line)]
+    many = [line for line in lines if isinstance(line, ScoreLine)]
+    tables: list[Table] = [[_HEADER, *few]] if few else []
+    return [*tables, [score_header(many), *(score_cells(line, many) for line in many)]] if many else tables
+
+
+def _text(table: Table) -> str:
+    widths = [max(len(row[index]) for row in table) for index in range(len(table[0]))]
+    printed = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
     return "\n".join([printed[0], "  ".join("-" * width for width in widths), *printed[1:]])
 
 
-def _markdown(lines: Sequence[Line]) -> str:
-    rows = [_HEADER, ("---",) * len(_HEADER), *map(_cells, lines)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+def _markdown(table: Table) -> str:
+    header, *rows = table
+    return "\n".join("| " + " | ".join(row) + " |" for row in (header, ("---",) * len(header), *rows))
 
 
-def _latex(lines: Sequence[Line]) -> str:
-    replacements = {"±": r"$\pm$", "²": "$^2$", "–": "--", "_": r"\_"}
+def _latex(table: Table) -> str:
+    replacements = {"±": r"$\pm$", "²": "$^2$", "–": "--", "_": r"\_", "β": r"$\beta$"}
 
     def escape(text: str) -> str:
         for plain, command in replacements.items():
             text = text.replace(plain, command)
         return text
 
-    body = [" & ".join(map(escape, cells)) + r" \\" for cells in (_HEADER, *map(_cells, lines))]
+    body = [" & ".join(map(escape, cells)) + r" \\" for cells in table]
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{{'l' * len(_HEADER)}}}",
+            rf"\begin{{tabular}}{{{'l' * len(table[0])}}}",
             r"\hline",
             body[0],
             r"\hline",
@@ -205,14 +191,18 @@ def _latex(lines: Sequence[Line]) -> str:
     )
 
 
-def _json(lines: Sequence[Line]) -> str:
+def _written(write: Callable[[Table], str]) -> Callable[[Sequence[Line | ScoreLine]], str]:
+    return lambda lines: "\n\n".join(write(table) for table in _tables(lines))
+
+
+def _json(lines: Sequence[Line | ScoreLine]) -> str:
     return json.dumps([asdict(line) for line in lines], indent=1, ensure_ascii=False)
 
 
-FORMATS: dict[str, Callable[[Sequence[Line]], str]] = {
-    "text": _text,
-    "markdown": _markdown,
-    "latex": _latex,
+FORMATS: dict[str, Callable[[Sequence[Line | ScoreLine]], str]] = {
+    "text": _written(_text),
+    "markdown": _written(_markdown),
+    "latex": _written(_latex),
     "json": _json,
 }
 """How a table can be written: names of formats, and the functions that write them."""

@@ -21,6 +21,8 @@ __all__ = [
     "TrainingSettings",
     "contrastive_recipe",
     "exceeds_two",
+    "image_recipe",
+    "supervised_image_recipe",
     "supervised_recipe",
 ]
 
@@ -35,6 +37,9 @@ DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
 
 # Mean of δ between unrelated codes when `fast` starts.
 _FIRST_MEAN_DISTANCE = 12.0
+# Pairs of images in a batch, each of two images.
+_IMAGE_PAIRS, _PAPER_IMAGE_PAIRS = 64, 32
+_IMAGE_STEPS = 3000
 
 
 @final
@@ -157,6 +162,23 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
     start = _first_scale(model.similarity, model.space.dim)
     encoder = _fast_encoder(model.space.dim, start, normalise_codes=True)
     return Recipe("fast", training, replace(encoder, free_widths=model.has_free_widths), loss)
+
+
+def image_recipe(protocol: str, model: Model) -> Recipe:
+    """The recipe of that name for pairs of images: that for vectors, with a convolutional encoder in mind."""
+    recipe = contrastive_recipe(protocol, model)
+    if protocol == "paper":
+        return replace(recipe, training=replace(recipe.training, batch_size=_PAPER_IMAGE_PAIRS))
+    training = replace(recipe.training, steps=_IMAGE_STEPS, batch_size=_IMAGE_PAIRS, threads=0)
+    return replace(recipe, training=training)
+
+
+def supervised_image_recipe(protocol: str, space: Space) -> Recipe:
+    """The recipe of that name for images with labels."""
+    recipe = supervised_recipe(protocol, space)
+    pairs = _PAPER_IMAGE_PAIRS if protocol == "paper" else _IMAGE_PAIRS
+    steps = recipe.training.steps if protocol == "paper" else _IMAGE_STEPS
+    return replace(recipe, training=replace(recipe.training, steps=steps, batch_size=2 * pairs, threads=0))
 
 
 def supervised_recipe(protocol: str, space: Space) -> Recipe:

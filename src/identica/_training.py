@@ -105,16 +105,10 @@ def thinned(curve: Curve, most: int) -> Curve:
 
 def _recipe(estimator: Any, model: Model, observations: Tensor, pairs: int) -> Recipe:
     """The fast recipe, with what the user chose instead."""
-    recipe = Contrastive(model).recipe("fast")
-    images = observations.ndim > 2
-    batch_size = int(estimator.batch_size or (256 if images else recipe.training.batch_size))
-    # Small networks train best on one thread, convolutions on all.
-    training = replace(
-        recipe.training,
-        batch_size=max(2, min(batch_size, pairs)),
-        threads=0 if images else recipe.training.threads,
-    )
-    return replace(recipe, training=training)
+    settings = Contrastive(model)
+    recipe = settings.image_recipe("fast") if observations.ndim > 2 else settings.recipe("fast")
+    batch_size = int(estimator.batch_size or recipe.training.batch_size)
+    return replace(recipe, training=replace(recipe.training, batch_size=max(2, min(batch_size, pairs))))
 
 
 @contextmanager

@@ -222,8 +222,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
         """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
         self._check_parameters()
-        model = self._model(_pairing.observations(copy.copy(self), X, reset=True))
-        return max(1, round(part * Contrastive(model).recipe("fast").training.steps))
+        observations = _pairing.observations(copy.copy(self), X, reset=True)
+        settings = Contrastive(self._model(observations))
+        recipe = settings.image_recipe("fast") if observations.ndim > 2 else settings.recipe("fast")
+        return max(1, round(part * recipe.training.steps))
 
     @property
     def ambiguity_(self) -> str:

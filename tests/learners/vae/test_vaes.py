@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from identica.assembly import assemble, fit
 from identica.experiments import Row, RunStore, execute
 from identica.experiments.restore import known_types
 from identica.learners import AdaGVAE, BetaVAE, SlowVAE, VAELearner, VAESettings
-from identica.learners.vae import Brightness, Posterior, shared_posterior
+from identica.learners.vae import Posterior, shared_posterior
 from identica.report import report_of_run, write_page
 from identica.training import check_groups
 
@@ -109,14 +110,6 @@ def test_decoded_images_have_the_units_of_the_observations() -> None:
     assert float(plain.max()) <= 1 < float(scaled.max()) <= 255
 
 
-def test_brightness_takes_images_to_probabilities_and_back() -> None:
-    images = torch.tensor([2, 4, 10], dtype=torch.uint8).view(3, 1, 1, 1)
-    found = Brightness.fit(images)
-    assert found(images).flatten().tolist() == [0, 0.25, 1]
-    assert torch.equal(found.inverse(found(images)), images.float())
-    assert found(torch.tensor([0.0, 99.0])).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -124,8 +117,6 @@ def test_brightness_takes_images_to_probabilities_and_back() -> None:
         (lambda: SlowVAE(rate=0), "rate must be a finite number above 0, got 0"),
         (lambda: SlowVAE(gamma=-2), "gamma must be 0 or a finite number above it, got -2"),
         (lambda: AdaGVAE(dim=0), "dim must be a whole number of at least 1, got 0"),
-        (lambda: Brightness.fit(torch.ones(4, 1, 16, 16)), "images must vary, got 4 whose pixels are all 1"),
-        (lambda: Brightness.fit(torch.ones(4, 3)), r"images must have shape .*, got \[4, 3\]"),
         (
             lambda: AdaGVAE().build(AdaGVAE().recipe("fast"), torch.ones(4, 3), Generator()),
             r"Ada-GVAE needs images of shape \[channels, height, width\], got observations of shape \[3\]",
@@ -146,26 +137,38 @@ def test_a_short_training_explains_the_images_better(settings: VAESettings) -> N
     assert isinstance(found.learner, VAELearner)
 
 
-def test_a_row_is_run_stored_resumed_and_shown(tmp_path: Path) -> None:
-    run = Row("blob-2", Blobs(), SlowVAE(dim=3)).run(0, steps=6)
-    run = replace(run, recipe=replace(run.recipe, training=replace(run.recipe.training, threads=1)))
-
+@pytest.mark.parametrize("optimizer", ["adam", "muon"])
+def test_a_training_that_was_cut_off_ends_as_one_that_was_not(
+    optimizer: Literal["adam", "muon"], tmp_path: Path
+) -> None:
     class CutError(Exception):
         pass
 
     def cut(step: int, *_: object) -> None:
-        if step == 4:
+        if step == 5:
             raise CutError
 
-    whole, resumed = RunStore(tmp_path / "one"), RunStore(tmp_path / "two")
-    record = execute(run, whole, device="cpu")
-    assert set(record["curve"][-1]) >= {"step", "loss", "reconstruction", "divergence", "transition"}
+    settings, path = SlowVAE(dim=3), tmp_path / "checkpoint.safetensors"
+    recipe = settings.recipe("fast").with_steps(8)
+    recipe = replace(recipe, training=replace(recipe.training, threads=1, batch_size=4, optimizer=optimizer))
+    whole = fit(settings, recipe, SOURCE, 0)
     with pytest.raises(CutError):
-        execute(run, resumed, device="cpu", report=cut)
-    execute(run, resumed, device="cpu")
-    weights = [store.weights(run.name) for store in (whole, resumed)]
+        fit(settings, recipe, SOURCE, 0, checkpoint=path, checkpoint_seconds=0, report=cut)
+    steps: list[int] = []
+    resumed = fit(settings, recipe, SOURCE, 0, checkpoint=path, report=lambda step, *_: steps.append(step))
+    assert steps == [5, 6, 7, 8]
+    weights = [one.learner.state_dict() for one in (whole, resumed)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    write_page(report_of_run(record, whole.arrays(run.name)), tmp_path / "page.html")
+
+
+def test_a_row_is_run_stored_and_shown(tmp_path: Path) -> None:
+    run = Row("blob-2", Blobs(), SlowVAE(dim=3)).run(0, steps=3)
+    run = replace(run, recipe=replace(run.recipe, training=replace(run.recipe.training, threads=1)))
+    store = RunStore(tmp_path)
+    record = execute(run, store, device="cpu")
+    assert set(record["curve"][-1]) >= {"step", "loss", "reconstruction", "divergence", "transition"}
+    assert record["learner"] == "SlowVAE(dim=3)"
+    write_page(report_of_run(record, store.arrays(run.name)), tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "It is the sum of its parts: reconstruction, divergence, transition." in page
 

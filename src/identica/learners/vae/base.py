@@ -1,23 +1,25 @@
-"""Variational autoencoders as plain data."""
+"""What all variational autoencoders share."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
-from typing import final
 
-from torch import Generator, Tensor
+import torch
+from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
 from identica.encoders import DeconvNet, Encoder, EncoderSettings, make_encoder
-from identica.learners.base import LearnerSettings
-from identica.learners.vae.learner import AdaGVAELearner, BetaVAELearner, Brightness, SlowVAELearner, VAELearner
+from identica.learners.base import Learner, LearnerSettings
+from identica.learners.vae.brightness import Brightness
+from identica.learners.vae.posterior import Posterior, normal_divergence
 from identica.models import Ambiguity
 from identica.recipes import PROTOCOLS, Recipe, TrainingSettings
+from identica.sources import Source
 from identica.spaces import Real, Space
 
-__all__ = ["AdaGVAE", "BetaVAE", "SlowVAE", "VAESettings", "vae_recipe"]
+__all__ = ["VAELearner", "VAESettings", "vae_recipe"]
 
 
 def vae_recipe(protocol: str) -> Recipe:
@@ -104,69 +106,60 @@ class VAESettings(LearnerSettings):
         return f"A variational autoencoder learnt from pairs of images alone: {self}; codes are posterior means."
 
 
-@final
-@dataclass(frozen=True)
-class BetaVAE(VAESettings):
-    """-E_q log p(x | z) + β KL(q(z | x) ‖ N(0, 1)) (Higgins et al., 2017). It takes images one by one.
+class VAELearner(Learner):
+    """-E_q log p(x | z) + divergences, with a normal posterior and Bernoulli pixels; means over images.
+
+    Both halves of a pair are decoded. Codes are means of the posterior.
 
     Args:
-        dim: Number of codes.
-        beta: β.
+        encoder: From images to means and log variances side by side.
+        decoder: From codes to logits of pixels.
+        brightness: Makes pixels probabilities.
+        beta: Weight of the divergence from the standard normal prior.
     """
 
-    @property
-    def title(self) -> str:
-        return "β-VAE"
+    def __init__(self, encoder: Encoder, decoder: DeconvNet, brightness: Brightness, beta: float) -> None:
+        super().__init__()
+        self.encoder, self.decoder, self.brightness, self.beta = encoder, decoder, brightness, beta
+        self._parts: dict[str, Tensor] = {}
 
-    @property
-    def ambiguity(self) -> Ambiguity:
-        return "affine map"
+    def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
+        first, second = source.pairs(count, generator)
+        noise = torch.randn(2 * len(first), self.decoder.inputs, generator=generator, device=generator.device)
+        return first, second, noise
 
-    def assembled(self, encoder: Encoder, decoder: DeconvNet, brightness: Brightness) -> BetaVAELearner:
-        return BetaVAELearner(encoder, decoder, brightness, self.beta)
+    def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
+        first, second, noise = batch
+        pixels = self.brightness(torch.cat([first, second]))
+        posterior = self.shared(Posterior(*self.encoder(pixels).chunk(2, dim=1)))
+        logits = self.decoder(posterior.draw(noise))
+        errors = nn.functional.binary_cross_entropy_with_logits(logits, pixels, reduction="sum")
+        parts = {"reconstruction": errors / len(pixels)} | self.divergences(posterior)
+        self._parts = {name: value.detach() for name, value in parts.items()}
+        return torch.stack(list(parts.values())).sum()
 
+    def parts(self) -> dict[str, Tensor]:
+        return self._parts
 
-@final
-@dataclass(frozen=True)
-class SlowVAE(VAESettings):
-    """-E_q log p(x | z) + β KL(q(z | x) ‖ N(0, 1)) + γ KL(q(z~ | x~) ‖ Laplace(z, 1/λ)) (Klindt et al., 2020).
+    def shared(self, posterior: Posterior) -> Posterior:
+        """The posterior that codes are drawn from, when both halves of pairs are known."""
+        return posterior
 
-    Args:
-        dim: Number of codes.
-        beta: β.
-        gamma: γ; 0 leaves a β-VAE.
-        rate: λ.
-    """
+    @abstractmethod
+    def divergences(self, posterior: Posterior) -> dict[str, Tensor]:
+        """All terms of the loss beside the reconstruction, with their weights."""
 
-    gamma: float = 10.0
-    rate: float = 6.0
+    def posterior(self, observations: Tensor) -> Posterior:
+        """q(z | x) of each image."""
+        return Posterior(*self.encoder(self.brightness(observations)).chunk(2, dim=1))
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _checks.not_negative("gamma", self.gamma)
-        _checks.positive("rate", self.rate)
+    def codes(self, observations: Tensor) -> Tensor:
+        return self.posterior(observations).mean
 
-    @property
-    def title(self) -> str:
-        return "SlowVAE"
+    def decode(self, codes: Tensor) -> Tensor:
+        """The mean image of each code, [count, channels, height, width], in the units of the observations."""
+        return self.brightness.inverse(torch.sigmoid(self.decoder(codes)))
 
-    def assembled(self, encoder: Encoder, decoder: DeconvNet, brightness: Brightness) -> SlowVAELearner:
-        return SlowVAELearner(encoder, decoder, brightness, self.beta, self.gamma, self.rate)
-
-
-@final
-@dataclass(frozen=True)
-class AdaGVAE(VAESettings):
-    """A β-VAE whose partners share the codes that look alike, by averaged posteriors (Locatello et al., 2020).
-
-    Args:
-        dim: Number of codes.
-        beta: β.
-    """
-
-    @property
-    def title(self) -> str:
-        return "Ada-GVAE"
-
-    def assembled(self, encoder: Encoder, decoder: DeconvNet, brightness: Brightness) -> AdaGVAELearner:
-        return AdaGVAELearner(encoder, decoder, brightness, self.beta)
+    def from_prior(self, posterior: Posterior) -> Tensor:
+        """β KL(q(z | x) ‖ N(0, 1)), the mean over images."""
+        return self.beta * normal_divergence(posterior).sum(dim=1).mean()

@@ -10,7 +10,7 @@ from identica.encoders import MLP, EncoderSettings
 from identica.models import Model
 from identica.objectives import InBatch
 from identica.similarities import PowerDistance, Similarity
-from identica.spaces import Box, Space, Sphere
+from identica.spaces import Box, Real, Space, Sphere
 
 __all__ = [
     "DIRECTIONS",
@@ -39,7 +39,7 @@ DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
 _FIRST_MEAN_DISTANCE = 12.0
 # Pairs of images in a batch, each of two images.
 _IMAGE_PAIRS, _PAPER_IMAGE_PAIRS = 64, 32
-_IMAGE_STEPS = 3000
+_IMAGE_STEPS = 4000
 
 
 @final
@@ -165,20 +165,29 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
 
 
 def image_recipe(protocol: str, model: Model) -> Recipe:
-    """The recipe of that name for pairs of images: that for vectors, with a convolutional encoder in mind."""
+    """The recipe of that name for pairs of images: that for vectors, made fit for convolutions and for spare codes."""
     recipe = contrastive_recipe(protocol, model)
     if protocol == "paper":
         return replace(recipe, training=replace(recipe.training, batch_size=_PAPER_IMAGE_PAIRS))
-    training = replace(recipe.training, steps=_IMAGE_STEPS, batch_size=_IMAGE_PAIRS, threads=0)
-    return replace(recipe, training=training)
+    # Images show more than a few factors, and codes may be more than these. Were all of them held at one size, those
+    # that are spare would take a share of a factor; so their sizes are left to the network, or to bounds of their own.
+    on_sphere = isinstance(model.space, Sphere)
+    encoder = replace(
+        recipe.encoder,
+        normalise_codes=False,
+        scale_start=1.0 if isinstance(model.space, Real) else recipe.encoder.scale_start,
+        free_widths=recipe.encoder.free_widths and on_sphere,
+    )
+    return replace(recipe, training=_image_training(recipe.training), encoder=encoder)
 
 
 def supervised_image_recipe(protocol: str, space: Space) -> Recipe:
     """The recipe of that name for images with labels."""
     recipe = supervised_recipe(protocol, space)
-    pairs = _PAPER_IMAGE_PAIRS if protocol == "paper" else _IMAGE_PAIRS
-    steps = recipe.training.steps if protocol == "paper" else _IMAGE_STEPS
-    return replace(recipe, training=replace(recipe.training, steps=steps, batch_size=2 * pairs, threads=0))
+    if protocol == "paper":
+        return replace(recipe, training=replace(recipe.training, batch_size=2 * _PAPER_IMAGE_PAIRS))
+    training = _image_training(recipe.training)
+    return replace(recipe, training=replace(training, batch_size=2 * training.batch_size))
 
 
 def supervised_recipe(protocol: str, space: Space) -> Recipe:
@@ -234,6 +243,19 @@ def _fast_training(steps: int, space: Space, scale_learning_rate: float | None =
         warmup=100,
         cosine=True,
         threads=1,
+    )
+
+
+def _image_training(training: TrainingSettings) -> TrainingSettings:
+    """Adam on all cores: to make the update of the largest kernel orthogonal would take a sixth of a step."""
+    return replace(
+        training,
+        steps=_IMAGE_STEPS,
+        batch_size=_IMAGE_PAIRS,
+        optimizer="adam",
+        learning_rate=1e-3,
+        scale_learning_rate=1e-3,
+        threads=0,
     )
 
 

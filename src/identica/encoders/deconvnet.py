@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica.encoders._layers import linear, transposed_convolution
-from identica.encoders.convnet import FEATURES, halved
+from identica.encoders._stages import FEATURES, halved
 
 __all__ = ["DeconvNet"]
 

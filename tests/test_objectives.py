@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 from identica import _streaming
 from identica._checks import InputError
 from identica._streaming import mean_log_partition
-from identica.objectives import InfoNCE, mean_squared_error
+from identica.objectives import AlignmentUniformity, InfoNCE, mean_squared_error
 from identica.similarities import DotProduct, PowerDistance, Similarity
 
 SIMILARITIES: list[Similarity] = [DotProduct(), *(PowerDistance(alpha) for alpha in (1.0, 1.5, 2.0, 3.0, 4.0))]
@@ -193,3 +193,31 @@ def test_bad_objectives_are_refused(make: object, message: str) -> None:
 def test_a_batch_of_identical_points_costs_the_log_of_its_size() -> None:
     zeros = torch.zeros(8, 3)
     assert float(InfoNCE(PowerDistance(1.0))(zeros, zeros)) == pytest.approx(math.log(8))
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_alignment_and_uniformity_by_hand(p: int, generator: torch.Generator) -> None:
+    anchors, positives = (torch.randn(12, 3, generator=generator) for _ in range(2))
+    apart = (anchors[:, None] - anchors[None]).abs().pow(p).sum(dim=2)
+    others = ~torch.eye(12, dtype=torch.bool)
+    uniformity = torch.stack([(-apart[i][others[i]]).exp().mean().log() for i in range(12)]).mean()
+    alignment = (anchors - positives).abs().pow(p).sum(dim=1).mean()
+    found = AlignmentUniformity(0.9, p).parts(anchors, positives)
+    assert torch.allclose(found.alignment, 0.1 * alignment, rtol=1e-5)
+    assert torch.allclose(found.uniformity, 0.9 * uniformity, rtol=1e-5)
+    assert AlignmentUniformity(0.9, p)(anchors, positives) == found.alignment + found.uniformity
+
+
+def test_equal_weights_are_half_of_infonce_without_its_positive(generator: torch.Generator) -> None:
+    anchors, positives = (torch.randn(20, 3, generator=generator) for _ in range(2))
+    whole = InfoNCE(PowerDistance(1.0), positive_in_denominator=False)(anchors, positives) - math.log(19)
+    assert torch.allclose(2 * AlignmentUniformity(0.5, 1)(anchors, positives), whole, rtol=1e-5)
+
+
+def test_weights_beyond_their_range_are_refused() -> None:
+    with pytest.raises(InputError, match="a must be above 0 and below 1, got 1"):
+        AlignmentUniformity(1.0, 1)
+    with pytest.raises(InputError, match=r"p must be 1 or 2, got 1\.5"):
+        AlignmentUniformity(0.5, 1.5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="in-batch negatives need a batch of at least 2, got 1"):
+        AlignmentUniformity()(torch.zeros(1, 2), torch.zeros(1, 2))

@@ -11,7 +11,7 @@ from identica._checks import InputError
 from identica.encoders import make_encoder
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
-from identica.recipes import Recipe, contrastive_recipe, supervised_recipe
+from identica.recipes import Recipe, contrastive_recipe, image_recipe, supervised_image_recipe, supervised_recipe
 from identica.similarities import DotProduct, PowerDistance
 from identica.spaces import Box, Real, Sphere
 
@@ -112,6 +112,32 @@ def test_a_plain_encoder_is_the_papers_around_the_network(generator: torch.Gener
     assert type(encoder.head).__name__ == "BoxHead"
     assert encoder.head.scale().tolist() == [1.0] * 10
     assert recipe.training == contrastive_recipe("fast", BOX).training
+
+
+def test_images_are_trained_in_another_way_that_the_model_alone_decides(generator: torch.Generator) -> None:
+    images = torch.randint(2, (50, 1, 16, 16), generator=generator, dtype=torch.uint8)
+    for model in PAPER_MODELS:
+        recipe = image_recipe("fast", model)
+        assert (recipe.name, recipe.training.threads, recipe.encoder.whiten) == ("fast", 0, "uncentred")
+        made = Contrastive(model).build(recipe, images, generator)
+        assert type(made.encoder.backbone).__name__ == "ConvNet"
+        assert type(made.encoder.whitening).__name__ == "Standardisation"
+        assert type(made.encoder.head).__name__ in ("BoxHead", "RealHead", "SphereHead")
+        assert torch.isfinite(made(images[:25], images[25:]))
+    assert Contrastive(BOX).image_recipe("fast") == image_recipe("fast", BOX)
+    assert supervised_image_recipe("fast", Box(10)).training.batch_size == 2 * recipe.training.batch_size
+
+
+def test_the_paper_has_64_images_in_a_batch() -> None:
+    assert image_recipe("paper", BOX).training.batch_size == 32
+    assert supervised_image_recipe("paper", Box(3)).training.batch_size == 64
+    assert image_recipe("paper", BOX).encoder == contrastive_recipe("paper", BOX).encoder
+
+
+def test_sizes_of_single_codes_are_learnt_once() -> None:
+    """By the network, or by a bound for each; a sphere has no such thing."""
+    for space, free in ((Real(4), False), (Box(4), False), (Sphere(4), True)):
+        assert image_recipe("fast", Model(space, "laplace", "free")).encoder.free_widths is free
 
 
 @pytest.mark.parametrize(

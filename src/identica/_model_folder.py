@@ -18,6 +18,7 @@ from identica.encoders import (
     MLP,
     ConvNet,
     Encoder,
+    NormalisedHead,
     ResNet18,
     Standardisation,
     Stretch,
@@ -132,6 +133,8 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
         "network": {
             "kind": _kind(backbone),
             "front": type(encoder.whitening).__name__,
+            "normalised": isinstance(encoder.head, NormalisedHead),
+            "stretched": isinstance(encoder.stretch, Stretch),
             "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
             "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
         },
@@ -179,9 +182,9 @@ def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module 
     backbone = own or make_backbone(
         network["kind"], shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
     )
-    head = make_head(estimator.model_.space, normalised=True)
+    head = make_head(estimator.model_.space, normalised=network.get("normalised", True))
     units = Units(torch.zeros(dim), torch.ones(dim))
-    stretch = Stretch(dim) if estimator.model_.has_free_widths else None
+    stretch = Stretch(dim) if network.get("stretched", estimator.model_.has_free_widths) else None
     scaling = scaling_like(estimator.chosen_["scaling"], channels)
     encoder = Encoder(backbone, head, fronts[network["front"]], stretch, scaling)
     turn = nn.Identity() if estimator.axes == "learnt" else Turn(torch.eye(dim))

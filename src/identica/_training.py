@@ -109,19 +109,13 @@ def thinned(curve: Curve, most: int) -> Curve:
 
 def _recipe(estimator: Any, model: Model, observations: Tensor, pairs: int) -> Recipe:
     """The fast recipe, with what the user chose instead."""
-    recipe = Contrastive(model).recipe("fast")
-    images = observations.ndim > 2
+    settings, images = Contrastive(model), observations.ndim > 2
+    recipe = settings.image_recipe("fast") if images else settings.recipe("fast")
     usual = recipe.training.batch_size
-    if _planning.is_open(estimator) and pairs < _FEW_BATCHES * usual:
+    if not images and _planning.is_open(estimator) and pairs < _FEW_BATCHES * usual:
         usual //= 2  # as many held-out bits, in half the time
-    batch_size = int(estimator.batch_size or (256 if images else usual))
-    # Small networks train best on one thread, convolutions on all.
-    training = replace(
-        recipe.training,
-        batch_size=max(2, min(batch_size, pairs)),
-        threads=0 if images else recipe.training.threads,
-    )
-    return replace(recipe, training=training)
+    batch_size = int(estimator.batch_size or usual)
+    return replace(recipe, training=replace(recipe.training, batch_size=max(2, min(batch_size, pairs))))
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             of the recipe for the assumption. With a budget, nothing else is chosen by held-out pairs either: `auto`
             is then an `mlp` on all directions of single rows as they are.
         max_seconds: Time for training; the result then depends on the speed of the machine.
-        batch_size: Pairs in an update; 1024 for arrays and 256 for images if not given.
+        batch_size: Pairs in an update; 1024 for arrays and 128 for images if not given.
         validation_fraction: Part of the pairs that is held out and scored, not fitted: whole trials or the ends of
             segments of a time series, otherwise drawn at random. `auto` is 0.15 (at most 4096 pairs), or 0 with a
             budget. What is held out does not depend on `random_state`.
@@ -222,8 +222,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
         """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
         self._check_parameters()
-        model = self._model(_pairing.observations(copy.copy(self), X, reset=True))
-        return max(1, round(part * Contrastive(model).recipe("fast").training.steps))
+        observations = _pairing.observations(copy.copy(self), X, reset=True)
+        settings = Contrastive(self._model(observations))
+        recipe = settings.image_recipe("fast") if observations.ndim > 2 else settings.recipe("fast")
+        return max(1, round(part * recipe.training.steps))
 
     @property
     def ambiguity_(self) -> str:

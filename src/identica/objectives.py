@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from identica import _checks
 from identica._checks import InputError
 from identica._streaming import mean_log_partition
-from identica.similarities import Similarity
+from identica.similarities import PowerDistance, Similarity
 
-__all__ = ["InBatch", "InfoNCE", "InfoNCEParts", "mean_squared_error"]
+__all__ = ["AlignmentUniformity", "InBatch", "InfoNCE", "InfoNCEParts", "mean_squared_error"]
 
 InBatch = Literal["anchors", "positives"]
 """Which other codes of a batch are the negatives of an anchor."""
@@ -87,17 +87,62 @@ class InfoNCE:
         return own if extra is None else extra.logaddexp(own)
 
     def _check(self, anchors: Tensor, positives: Tensor, negatives: Tensor | None) -> None:
-        if anchors.ndim != 2 or anchors.shape != positives.shape:
-            raise InputError(
-                "anchors and positives must both have shape [batch, dim], "
-                f"got {list(anchors.shape)} and {list(positives.shape)}"
-            )
-        if negatives is None and anchors.shape[0] < 2:
-            raise InputError(f"in-batch negatives need a batch of at least 2, got {anchors.shape[0]}")
+        _check_pairs(anchors, positives, in_batch=negatives is None)
         if negatives is not None:
             _checks.columns("negatives", negatives, anchors.shape[1])
             if negatives.shape[0] == 0:
                 raise InputError("negatives must hold at least one row, got none")
+
+
+@final
+@dataclass(frozen=True)
+class AlignmentUniformity:
+    """a · E log E exp(-‖u - u⁻‖_p^p) + (1 - a) · E ‖u - u⁺‖_p^p: L_AU(a, p) (workshop, Eq. 70–72).
+
+    The negatives u⁻ of an anchor are the other anchors of the batch. At a = 1/2 it is half of InfoNCE without the
+    positive in its denominator, up to a constant. Above, codes without bounds would be driven apart without end.
+
+    Args:
+        a: Weight of uniformity; alignment has the rest.
+        p: Power of the distance, 1 or 2.
+
+    Example:
+        >>> points = torch.zeros(4, 2)
+        >>> AlignmentUniformity(0.9, 1)(points, points + 1)  # 0.9 · 0 + 0.1 · 2
+        tensor(0.2000)
+    """
+
+    a: float = 0.5
+    p: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < _checks.positive("a", self.a) < 1:
+            raise InputError(f"a must be above 0 and below 1, got {self.a:g}")
+        if self.p not in (1, 2):
+            raise InputError(f"p must be 1 or 2, got {self.p!r}")
+
+    def __call__(self, anchors: Tensor, positives: Tensor) -> Tensor:
+        """Loss of codes [B, d] and their positives [B, d]."""
+        alignment, uniformity = self.parts(anchors, positives)
+        return alignment + uniformity
+
+    def parts(self, anchors: Tensor, positives: Tensor) -> InfoNCEParts:
+        """The two terms, each with its weight."""
+        _check_pairs(anchors, positives, in_batch=True)
+        similarity = PowerDistance(float(self.p))
+        sums = mean_log_partition(similarity, anchors, anchors, excluded=(0,))
+        uniformity = sums - math.log(len(anchors) - 1)
+        return InfoNCEParts(-(1 - self.a) * similarity.paired(anchors, positives).mean(), self.a * uniformity)
+
+
+def _check_pairs(anchors: Tensor, positives: Tensor, *, in_batch: bool) -> None:
+    if anchors.ndim != 2 or anchors.shape != positives.shape:
+        raise InputError(
+            "anchors and positives must both have shape [batch, dim], "
+            f"got {list(anchors.shape)} and {list(positives.shape)}"
+        )
+    if in_batch and anchors.shape[0] < 2:
+        raise InputError(f"in-batch negatives need a batch of at least 2, got {anchors.shape[0]}")
 
 
 def mean_squared_error(codes: Tensor, latents: Tensor) -> Tensor:

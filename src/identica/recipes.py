@@ -10,7 +10,7 @@ from identica.encoders import MLP, EncoderSettings
 from identica.models import Model
 from identica.objectives import InBatch
 from identica.similarities import PowerDistance, Similarity
-from identica.spaces import Box, Space, Sphere
+from identica.spaces import Box, Real, Space, Sphere
 
 __all__ = [
     "DIRECTIONS",
@@ -21,6 +21,8 @@ __all__ = [
     "TrainingSettings",
     "contrastive_recipe",
     "exceeds_two",
+    "image_recipe",
+    "supervised_image_recipe",
     "supervised_recipe",
 ]
 
@@ -35,6 +37,9 @@ DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
 
 # Mean of δ between unrelated codes when `fast` starts.
 _FIRST_MEAN_DISTANCE = 12.0
+# Pairs of images in a batch, each of two images.
+_IMAGE_PAIRS, _PAPER_IMAGE_PAIRS = 128, 32
+_IMAGE_STEPS = 3000
 
 
 @final
@@ -159,6 +164,32 @@ def contrastive_recipe(protocol: str, model: Model) -> Recipe:
     return Recipe("fast", training, replace(encoder, free_widths=model.has_free_widths), loss)
 
 
+def image_recipe(protocol: str, model: Model) -> Recipe:
+    """The recipe of that name for pairs of images: that for vectors, made fit for convolutions and for spare codes."""
+    recipe = contrastive_recipe(protocol, model)
+    if protocol == "paper":
+        return replace(recipe, training=replace(recipe.training, batch_size=_PAPER_IMAGE_PAIRS))
+    # Images show more than a few factors, and codes may be more than these. Were all of them held at one size, those
+    # that are spare would take a share of a factor; so their sizes are left to the network, or to bounds of their own.
+    on_sphere = isinstance(model.space, Sphere)
+    encoder = replace(
+        recipe.encoder,
+        normalise_codes=False,
+        scale_start=1.0 if isinstance(model.space, Real) else recipe.encoder.scale_start,
+        free_widths=recipe.encoder.free_widths and on_sphere,
+    )
+    return replace(recipe, training=_image_training(recipe.training), encoder=encoder)
+
+
+def supervised_image_recipe(protocol: str, space: Space) -> Recipe:
+    """The recipe of that name for images with labels."""
+    recipe = supervised_recipe(protocol, space)
+    if protocol == "paper":
+        return replace(recipe, training=replace(recipe.training, batch_size=2 * _PAPER_IMAGE_PAIRS))
+    training = _image_training(recipe.training)
+    return replace(recipe, training=replace(training, batch_size=2 * training.batch_size))
+
+
 def supervised_recipe(protocol: str, space: Space) -> Recipe:
     """The recipe of that name for labels."""
     if _checks.choice("protocol", protocol, PROTOCOLS) == "paper":
@@ -212,6 +243,18 @@ def _fast_training(steps: int, space: Space, scale_learning_rate: float | None =
         warmup=100,
         cosine=True,
         threads=1,
+    )
+
+
+def _image_training(training: TrainingSettings) -> TrainingSettings:
+    """Shorter steps of fewer images, on all cores."""
+    return replace(
+        training,
+        steps=_IMAGE_STEPS,
+        batch_size=_IMAGE_PAIRS,
+        learning_rate=0.01,
+        scale_learning_rate=1e-3,
+        threads=0,
     )
 
 

@@ -86,3 +86,16 @@ def test_the_ablation_is_planned_and_shown(tmp_path: Path) -> None:
     rows = [record | {"settings": ROWS[row].run(0).settings} for row in ("t1-01", "t2-02")]
     recipe.draw_rows(rows, tmp_path / "rows.png")
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_the_image_loop_is_measured_against_the_bare_encoder() -> None:
+    words = ["--json", "--steps", "1", "--turns", "1", "--size", "16", "--threads", "1"]
+    command = [sys.executable, str(BENCHMARKS / "images.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    assert set(result["layouts"]) == {"channels last", "planes"}
+    for one in result["layouts"].values():
+        assert 0 < one["ratio"] < 1.5
+        assert 0 < one["data_loading_share"] < 0.5
+    assert result["machine"]["cores"] >= 1

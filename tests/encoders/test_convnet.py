@@ -90,3 +90,23 @@ def test_bad_sizes_are_refused(sizes: tuple[int, int, int, int], message: str, g
 def test_images_of_another_shape_are_refused(shape: tuple[int, ...], generator: torch.Generator) -> None:
     with pytest.raises(InputError, match=r"images must have shape \[count, 1, 16, 16\], got \["):
         ConvNet(1, 16, 16, 2, generator=generator)(torch.zeros(shape))
+
+
+def test_channels_lie_side_by_side_and_change_nothing_else(generator: torch.Generator) -> None:
+    network = ConvNet(3, 32, 32, 4, generator=generator)
+    assert network[0].weight.is_contiguous(memory_format=torch.channels_last)
+    images = torch.rand(5, 3, 32, 32, generator=generator)
+    values = images
+    for layer in network:
+        if isinstance(layer, torch.nn.Conv2d):
+            weight = layer.weight.contiguous(memory_format=torch.contiguous_format)
+            values = torch.nn.functional.conv2d(values, weight, layer.bias, layer.stride, layer.padding)
+        else:
+            values = layer(values)
+    assert torch.allclose(network(images), values, atol=1e-5)
+
+
+def test_bytes_are_taken_as_numbers(generator: torch.Generator) -> None:
+    network = ConvNet(1, 16, 16, 2, generator=generator)
+    images = torch.randint(2, (3, 1, 16, 16), generator=generator)
+    assert torch.equal(network(images.to(torch.uint8)), network(images.float()))

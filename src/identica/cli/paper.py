@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -53,7 +54,9 @@ def reproduce(
     ids: Annotated[
         list[str] | None, typer.Argument(metavar="ROW…", help="Rows, as `identica rows` names them.")
     ] = None,
-    table: Annotated[list[str] | None, typer.Option("--table", help="All rows of table 1, 2 or workshop1.")] = None,
+    table: Annotated[
+        list[str] | None, typer.Option("--table", help="All rows of table 1, 2, or workshop1 to workshop4.")
+    ] = None,
     seed: Seed = None,
     protocol: ProtocolName = "fast",
     supervised: WithSupervised = False,
@@ -66,7 +69,8 @@ def reproduce(
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
     seeds = chosen_seeds(options.seeds, seed)
-    runs = plan(list(dict.fromkeys(chosen)), seeds, protocol, steps=options.steps, supervised=supervised)
+    here = [replace(row, source=row.source.available()) for row in dict.fromkeys(chosen)]
+    runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
     _compute(runs, options, report)
 
 

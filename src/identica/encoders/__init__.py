@@ -3,6 +3,7 @@
 from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import BACKBONES, IMAGE_BACKBONES, make_backbone
 from identica.encoders.convnet import ConvNet
+from identica.encoders.deconvnet import DeconvNet
 from identica.encoders.encoder import Encoder
 from identica.encoders.encoding import encode, rows_at_once
 from identica.encoders.heads import (
@@ -39,6 +40,7 @@ __all__ = [
     "SMALLEST_WIDTH",
     "BoxHead",
     "ConvNet",
+    "DeconvNet",
     "Encoder",
     "EncoderSettings",
     "Front",

@@ -7,7 +7,7 @@ from typing import Literal
 
 from torch import Generator, nn
 
-__all__ = ["Initialisation", "convolution", "linear"]
+__all__ = ["Initialisation", "convolution", "linear", "transposed_convolution"]
 
 Initialisation = Literal["kaiming", "torch"]
 """How weights start: `kaiming` (normal, matched to the slope, zero biases) or `torch` (torch's default)."""
@@ -46,4 +46,36 @@ def convolution(
     nn.init.kaiming_normal_(layer.weight, mode=mode, nonlinearity="relu", generator=generator)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
+    return layer
+
+
+def transposed_convolution(
+    inputs: int,
+    outputs: int,
+    kernel: int | tuple[int, int],
+    *,
+    taps: int,
+    generator: Generator,
+    stride: int = 1,
+    padding: int = 0,
+    output_padding: tuple[int, int] = (0, 0),
+) -> nn.ConvTranspose2d:
+    """A transposed convolution behind a ReLU: normal weights that keep the variance, zero biases.
+
+    `taps` is how many entries of the kernel reach one pixel.
+    """
+    layer = nn.utils.skip_init(  # type: ignore[no-untyped-call]
+        nn.ConvTranspose2d,
+        inputs,
+        outputs,
+        kernel,
+        stride=stride,
+        padding=padding,
+        output_padding=output_padding,
+        device=generator.device,
+    )
+    assert isinstance(layer, nn.ConvTranspose2d)
+    nn.init.normal_(layer.weight, std=math.sqrt(2 / (inputs * taps)), generator=generator)
+    assert layer.bias is not None
+    nn.init.zeros_(layer.bias)
     return layer

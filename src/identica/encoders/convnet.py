@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import final
 
+import torch
 from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
 from identica.encoders._layers import convolution, linear
+from identica.encoders._stages import FEATURES, halved
 
 __all__ = ["ConvNet"]
-
-_SMALLEST_IMAGE = 16
-_SMALLEST_MAP = 4
-_FEATURES = 256
 
 
 @final
@@ -33,26 +32,25 @@ class ConvNet(nn.Sequential):
     """
 
     def __init__(self, channels: int, height: int, width: int, outputs: int, *, generator: Generator) -> None:
-        for name, value in (("channels", channels), ("height", height), ("width", width), ("outputs", outputs)):
-            _checks.at_least_one(name, value)
-        if min(height, width) < _SMALLEST_IMAGE:
-            raise InputError(f"height and width must be at least {_SMALLEST_IMAGE}, got {height} × {width}")
+        stages = halved(channels, height, width)
+        _checks.at_least_one("outputs", outputs)
         layers: list[nn.Module] = []
-        fan_in, rows, columns = channels, height, width
-        while min(rows, columns) // 2 >= _SMALLEST_MAP:
-            fan_out = 32 if len(layers) < 4 else 64
+        for (fan_in, _, _), (fan_out, _, _) in pairwise(stages):
             layers += [convolution(fan_in, fan_out, 4, stride=2, padding=1, generator=generator), nn.ReLU(inplace=True)]
-            fan_in, rows, columns = fan_out, rows // 2, columns // 2
-        layers += [convolution(fan_in, _FEATURES, (rows, columns), generator=generator), nn.ReLU(inplace=True)]
-        layers += [nn.Flatten(), linear(_FEATURES, outputs, 0.0, "kaiming", generator)]
+        fan_in, rows, columns = stages[-1]
+        layers += [convolution(fan_in, FEATURES, (rows, columns), generator=generator), nn.ReLU(inplace=True)]
+        layers += [nn.Flatten(), linear(FEATURES, outputs, 0.0, "kaiming", generator)]
         super().__init__(*layers)
         self.shape = (channels, height, width)
+        # Channels side by side in memory: several times as fast on processors, and no slower elsewhere.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Unconstrained codes of `images`, [count, channels, height, width]."""
+        """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
         # Without this, images a few pixels larger would pass, and lose their border.
         if images.shape[1:] != self.shape:
             expected = ", ".join(map(str, self.shape))
             raise InputError(f"images must have shape [count, {expected}], got {list(images.shape)}")
-        codes: Tensor = super().forward(images)  # type: ignore[no-untyped-call]
+        values = images if images.is_floating_point() else images.float()
+        codes: Tensor = super().forward(values.contiguous(memory_format=torch.channels_last))  # type: ignore[no-untyped-call]
         return codes

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, final
 from identica.experiments.runner import Run
 from identica.learners import LearnerSettings, Supervised
 from identica.metrics import DEFAULT_SCORES
+from identica.recipes import Recipe
 from identica.sources import SourceSettings
 
 __all__ = ["Published", "Reference", "Row", "plan"]
@@ -72,14 +73,17 @@ class Row:
 
     def run(self, seed: int, protocol: str = "fast", steps: int | None = None) -> Run:
         """The run of this row."""
-        recipe = self.learner.recipe(protocol).with_steps(steps)
-        return Run(self.source, self.learner, recipe, seed, self.id, self.scores)
+        return Run(self.source, self.learner, self._recipe(self.learner, protocol, steps), seed, self.id, self.scores)
 
     def baseline(self, seed: int, protocol: str = "fast", steps: int | None = None) -> Run:
         """The run of its supervised baseline, which other rows may share."""
         learner = Supervised(self.learner.code_space)
-        recipe = learner.recipe(protocol).with_steps(steps)
+        recipe = self._recipe(learner, protocol, steps)
         return Run(self.source, learner, recipe, seed, f"{self.id} supervised", self.scores)
+
+    def _recipe(self, learner: LearnerSettings, protocol: str, steps: int | None) -> Recipe:
+        for_images = self.source.observes == "images"
+        return (learner.image_recipe(protocol) if for_images else learner.recipe(protocol)).with_steps(steps)
 
 
 def plan(

@@ -1,18 +1,21 @@
-"""Tables 1 and 2 of the ICML 2021 paper and Table 1 of its 2020 workshop predecessor, as data."""
+"""Tables 1 and 2 of the ICML 2021 paper and Table 1 of its 2020 workshop predecessor, as data; and all rows by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from identica import _checks
 from identica._checks import InputError
-from identica._plain import to_plain
+from identica._plain import from_plain, to_plain
 from identica.experiments.definition import Published, Reference, Row
+from identica.experiments.restore import known_types
 from identica.experiments.store import Record
+from identica.experiments.workshop import WORKSHOP_TABLE_2, WORKSHOP_TABLE_3, WORKSHOP_TABLE_4
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
 from identica.learners import Contrastive
 from identica.models import Model
-from identica.sources import Synthetic
+from identica.sources import SourceSettings, Synthetic
 from identica.spaces import Box, Real, Space, Sphere
 
 __all__ = ["ROWS", "TABLES", "find_rows", "rows_of_record", "rows_of_table"]
@@ -111,21 +114,40 @@ WORKSHOP_TABLE_1 = (
     _row("w1-12", _REAL, Normal(1), _UNBOUNDED_NORMAL, (75.43, 2.68), (99.80, 0.04), (98.70, 0.04), marginal=Normal(1)),
 )
 
-TABLES = {"1": TABLE_1, "2": TABLE_2, "workshop1": WORKSHOP_TABLE_1}
+TABLES = {
+    "1": TABLE_1,
+    "2": TABLE_2,
+    "workshop1": WORKSHOP_TABLE_1,
+    "workshop2": WORKSHOP_TABLE_2,
+    "workshop3": WORKSHOP_TABLE_3,
+    "workshop4": WORKSHOP_TABLE_4,
+}
 """Rows of each table, in its order."""
 ROWS = {row.id: row for table in TABLES.values() for row in table}
 """All rows, by their names."""
 
 
 def rows_of_record(record: Record, rows: Mapping[str, Row] = ROWS) -> list[Row]:
-    """The rows that a record belongs to: those with its source and learner, whatever the recipe."""
+    """The rows that a record belongs to: those with its source and learner, whatever the recipe.
+
+    A source of which a part was there belongs to the row of the whole.
+    """
     settings = record["settings"]
-    wanted = settings["source"], settings["learner"]
+    wanted = _published(settings["source"]), settings["learner"]
     return [row for row in rows.values() if (to_plain(row.source), to_plain(row.learner)) == wanted]
 
 
+def _published(source: Any) -> Any:
+    """The same source, as plain data, with all of its data."""
+    types = known_types()
+    if source.get("type") not in types:  # a source of a user's own
+        return source
+    found = from_plain(source, types)
+    return to_plain(found.published()) if isinstance(found, SourceSettings) else source
+
+
 def rows_of_table(table: str) -> tuple[Row, ...]:
-    """The rows of table `1`, `2` or `workshop1`."""
+    """The rows of a table: `1`, `2`, or `workshop1` to `workshop4`."""
     return TABLES[_checks.choice("table", table, TABLES)]
 
 

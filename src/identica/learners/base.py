@@ -39,6 +39,10 @@ class Learner(nn.Module, ABC):
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         """Loss of a batch, when this part of the steps (0 to 1) is done."""
 
+    def parts(self) -> dict[str, Tensor]:
+        """Named parts of the loss of the latest batch, for its curve; they add up to the loss. None by default."""
+        return {}
+
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:
         """The source to draw batches from while training: what can be computed once may be done ahead."""
@@ -88,6 +92,10 @@ class LearnerSettings(ABC):
     @abstractmethod
     def recipe(self, protocol: str) -> Recipe:
         """How it is trained: the recipe of that name, `fast` or `paper`."""
+
+    def image_recipe(self, protocol: str) -> Recipe:
+        """How it is trained on images, if that is different."""
+        return self.recipe(protocol)
 
     @abstractmethod
     def build(self, recipe: Recipe, sample: Tensor, generator: Generator) -> Learner:

@@ -22,7 +22,7 @@ from identica.laws import Law, rounded
 from identica.learners.base import Learner, LearnerSettings
 from identica.models import Ambiguity, Model
 from identica.objectives import InfoNCE
-from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two
+from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two, image_recipe
 from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
 from identica.sources import ArrayPairs, Source
@@ -81,6 +81,9 @@ class Contrastive(LearnerSettings):
 
     def recipe(self, protocol: str) -> Recipe:
         return contrastive_recipe(protocol, self.model)
+
+    def image_recipe(self, protocol: str) -> Recipe:
+        return image_recipe(protocol, self.model)
 
     def build(
         self, recipe: Recipe, sample: Tensor, generator: Generator, network: nn.Module | None = None

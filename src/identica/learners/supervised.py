@@ -12,7 +12,7 @@ from identica.encoders import Encoder, make_encoder
 from identica.learners.base import Learner, LearnerSettings
 from identica.models import Ambiguity
 from identica.objectives import mean_squared_error
-from identica.recipes import Recipe, supervised_recipe
+from identica.recipes import Recipe, supervised_image_recipe, supervised_recipe
 from identica.sources import LabelledSource, Source
 from identica.spaces import Space
 
@@ -45,6 +45,9 @@ class Supervised(LearnerSettings):
 
     def recipe(self, protocol: str) -> Recipe:
         return supervised_recipe(protocol, self.space)
+
+    def image_recipe(self, protocol: str) -> Recipe:
+        return supervised_image_recipe(protocol, self.space)
 
     def build(self, recipe: Recipe, sample: Tensor, generator: Generator) -> SupervisedLearner:
         return SupervisedLearner(make_encoder(recipe.encoder, self.space, sample, generator))

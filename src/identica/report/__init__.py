@@ -7,17 +7,22 @@ from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
 from identica.report.tables import FORMATS, make_table
 from identica.report.theory_figures import plot_limit, plot_similarities, plot_volumes
+from identica.report.traversals import decoded_traversals, moved_codes, neighbour_traversals, plot_traversals
 
 __all__ = [
     "FORMATS",
     "Report",
     "check_picture",
+    "decoded_traversals",
     "describe_figure2",
     "draw_figure2",
     "make_table",
+    "moved_codes",
+    "neighbour_traversals",
     "plot_factors",
     "plot_limit",
     "plot_similarities",
+    "plot_traversals",
     "plot_volumes",
     "report_of_fit",
     "report_of_run",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from identica.report._charts import Array
 
-__all__ = ["Picture", "traversals"]
+__all__ = ["Picture", "pixels_of", "traversals"]
 
 _COMPONENTS, _PICTURES = 10, 7
 _QUANTILES = np.linspace(0.02, 0.98, _PICTURES)
@@ -36,7 +36,7 @@ def traversals(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
     """
     chosen = [_along(codes, component) for component in range(min(_COMPONENTS, codes.shape[1]))]
     rows, uses = np.unique(np.concatenate(chosen), return_counts=True)
-    files = dict(zip(rows.tolist(), _fitting(_pixels(images[rows]), uses), strict=True))
+    files = dict(zip(rows.tolist(), _fitting(pixels_of(images[rows]), uses), strict=True))
     return [
         [Picture(float(codes[row, component]), files[row]) for row in along.tolist()]
         for component, along in enumerate(chosen)
@@ -56,7 +56,7 @@ def _along(codes: Array, component: int) -> NDArray[np.int64]:
     return np.array([rows[np.argmin(distance[rows])] for rows in near], dtype=np.int64)
 
 
-def _pixels(images: NDArray[Any]) -> NDArray[np.uint8]:
+def pixels_of(images: NDArray[Any]) -> NDArray[np.uint8]:
     """[samples, height, width, 1, 3 or 4] of whole numbers up to 255."""
     values = images[:, None] if images.ndim == 3 else images
     values = np.moveaxis(values if values.shape[1] in {1, 3, 4} else values[:, :1], 1, 3)

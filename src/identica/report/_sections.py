@@ -50,6 +50,8 @@ def _training(report: Report) -> Section | None:
     found = {key: score.symbol for key, score in SCORES.items() if any(key in row for row in report.curve)}
     watched = any("held_out_loss" in row for row in report.curve)
     losses = {"loss": "fitted pairs", "held_out_loss": "held-out pairs"} if watched else {"loss": "loss"}
+    parts = {key: key for row in report.curve for key in row if key not in {"step", *losses, *SCORES}}
+    losses |= parts
     figures = {"loss": [_charts.curves(report.curve, losses, "loss")]}
     if found:
         figures["scores"] = [_charts.curves(report.curve, found, "score, %")]
@@ -57,6 +59,7 @@ def _training(report: Report) -> Section | None:
     panels = "".join(_html.panel(_html.plot(name, described[name], 280)) for name in figures)
     note = _html.note(
         "The loss falls as the encoder learns.",
+        f"It is the sum of its parts: {', '.join(parts)}." if parts else "",
         "If that of held-out pairs turns upwards, pairs are learnt by heart from there on. Compare how the two move,"
         " not how high they are: the loss is lower among fewer pairs."
         if watched

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal, Self, final
+from typing import ClassVar, Literal, Self, final
 
 from torch import Generator, Tensor
 
@@ -92,7 +92,13 @@ class FixableSource(LabelledSource):
 
 
 class SourceSettings(ABC):
-    """A source as plain data: a frozen dataclass that builds it from a seed, and prints as what a table calls it."""
+    """A source as plain data: a frozen dataclass that builds it from a seed, and prints as what a table calls it.
+
+    Attributes:
+        observes: `vectors` or `images`, which are trained on by recipes of their own.
+    """
+
+    observes: ClassVar[Literal["vectors", "images"]] = "vectors"
 
     @abstractmethod
     def build(self, seed: int, device: str = "cpu") -> LabelledSource:

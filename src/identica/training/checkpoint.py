@@ -15,7 +15,7 @@ from identica._files import replacing
 __all__ = ["Curve", "State"]
 
 Curve = list[dict[str, float]]
-"""Step, loss and scores at the steps that were reported."""
+"""Step, loss, named parts of the loss and scores at the steps that were reported."""
 
 
 class State:

@@ -155,8 +155,9 @@ class _Watch:
                 f"the loss became {loss} at step {state.step} of {self.steps}: lower the learning rate"
             )
         if self.evaluate is not None and self.is_due():
+            parts = {name: float(value) for name, value in self.learner.parts().items()}
             self.scores = _evaluated(self.learner, self.evaluate)
-            state.curve.append({"step": state.step, "loss": loss, **self.scores})
+            state.curve.append({"step": state.step, "loss": loss, **parts, **self.scores})
         if self.report is not None:
             self.report(state.step, loss, self.scores)
         overdue = time.monotonic() - self._saved >= self.checkpoint_seconds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, final, get_args
+from typing import ClassVar, Literal, final, get_args
 
 import numpy as np
 import torch
@@ -61,6 +61,8 @@ class DSprites(SourceSettings):
         data: Which images: `full`, or what there is of them in `downsampled` or `subset`.
         rate: Of `LAP`; steps have the scale log(number of values) / rate.
     """
+
+    observes: ClassVar[Literal["vectors", "images"]] = "images"
 
     pairs: SpritesPairs | None = "LAP"
     data: SpritesData = "full"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, final, get_args
+from typing import ClassVar, Literal, final, get_args
 
 import numpy as np
 import torch
@@ -44,6 +44,8 @@ class NaturalSprites(SourceSettings):
         transitions: `csv`, the published measurements, or `mots`, measured here from annotations of other videos.
         drawn: How many pairs are drawn ahead, with different seeds different ones; training draws from these.
     """
+
+    observes: ClassVar[Literal["vectors", "images"]] = "images"
 
     version: SpritesVersion = "continuous"
     transitions: SpritesTransitions = "csv"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from identica.experiments import ROWS, Reference, Row, Run, find_rows, plan, row
 from identica.learners import Contrastive
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import Synthetic
+from identica.sources import DSprites, NaturalSprites, Synthetic
 
 
 def parts(row: Row) -> tuple[Synthetic, Model]:
@@ -23,10 +24,20 @@ def parts(row: Row) -> tuple[Synthetic, Model]:
     return row.source, row.learner.model
 
 
+SYNTHETIC = ("1", "2", "workshop1")
+SYNTHETIC_ROWS = [row for table in SYNTHETIC for row in rows_of_table(table)]
+SPRITES = {
+    "workshop2": "workshop_table2_dsprites",
+    "workshop3": "workshop_table3_natural_sprites_discrete",
+    "workshop4": "workshop_table4_natural_sprites_continuous",
+}
+
+
 def test_all_tables_are_there() -> None:
-    assert [len(rows_of_table(name)) for name in ("1", "2", "workshop1")] == [12, 10, 12]
-    assert len(ROWS) == 34
-    for row in ROWS.values():
+    assert [len(rows_of_table(name)) for name in SYNTHETIC] == [12, 10, 12]
+    assert [len(rows_of_table(name)) for name in SPRITES] == [8, 4, 4]
+    assert len(ROWS) == 50
+    for row in SYNTHETIC_ROWS:
         assert row.reference("identity") is not None
         assert row.reference("supervised") is not None
         assert row.reference("unsupervised") is not None
@@ -73,9 +84,31 @@ def test_scores_are_the_published_ones() -> None:
                 assert model.conditional == entry["model_conditional"]
 
 
+@pytest.mark.skipif(not published().exists(), reason="the published tables are not at hand")
+def test_scores_of_sprites_are_the_published_ones() -> None:
+    tables = json.loads(published().read_text())
+    for name, key in SPRITES.items():
+        columns = tables[key].get("columns", ["mcc"])
+        for row, entry in zip(rows_of_table(name), tables[key]["rows"], strict=True):
+            scores = entry.get("scores", [entry.get("mcc")])
+            for column, score in zip(columns, scores, strict=True):
+                named = "mcc_spearman" if column == "mcc" else column
+                assert row.reference("unsupervised", named) == tuple(score)
+            assert str(row.learner).replace("β", "beta") == entry["model"]
+            assert isinstance(row.source, NaturalSprites) or row.source.pairs == entry["pairs"]
+
+
+def test_records_of_a_part_of_the_data_belong_to_the_row_of_the_whole() -> None:
+    row = ROWS["w2-05"]
+    for data in ("full", "downsampled", "subset"):
+        run = replace(row, source=DSprites("LAP", data)).run(0)
+        assert [found.id for found in rows_of_record({"settings": run.settings})] == ["w2-05"]
+    assert rows_of_record({"settings": replace(row, source=DSprites("LAP", rate=2.0)).run(0).settings}) == []
+
+
 def test_the_fast_protocol_looks_at_the_model_alone() -> None:
     by_model: dict[Model, set[Recipe]] = {}
-    for row in ROWS.values():
+    for row in SYNTHETIC_ROWS:
         by_model.setdefault(parts(row)[1], set()).add(row.run(0).recipe)
     assert all(len(recipes) == 1 for recipes in by_model.values())
 

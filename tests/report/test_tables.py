@@ -14,7 +14,7 @@ from identica.laws import Laplace
 from identica.learners import Contrastive
 from identica.models import Model
 from identica.report import make_table, plot_factors
-from identica.sources import Synthetic
+from identica.sources import DSprites, Synthetic
 from identica.spaces import Box, Sphere
 
 OWN = Row("own", Synthetic(Box(10), Laplace(0.3)), Contrastive(Model(Box(10), "laplace")))
@@ -136,3 +136,24 @@ def test_factors_are_drawn(tmp_path: Path) -> None:
     plot_factors(latents, latents[:, ::-1], path, "title")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert [child.name for child in path.parent.iterdir()] == ["factors.png"]
+
+
+def test_rows_of_many_scores_have_a_table_of_their_own() -> None:
+    part = replace(ROWS["w2-05"], source=DSprites("LAP", "downsampled"))
+    scores = {"beta_vae": 99.0, "factor_vae": 91.0}
+    records = [record(mcc=98.0), record(part, **scores), record(part, seed=1, **scores | {"beta_vae": 97.0})]
+    first, second = make_table(records, "markdown").split("\n\n")
+    assert first.count("\n") == second.count("\n") == 2
+    header, _, line = second.splitlines()
+    cells = dict(zip(header.split(" | "), line.split(" | "), strict=True))
+    assert cells["| row"] == "| w2-05"
+    assert cells["process"] == "dSprites (every 4th orientation, 2nd x and y), LAP pairs"
+    assert cells["BetaVAE, paper / ours"] == "100.00 ± 0.00 / 98.00 ± 1.41"
+    assert cells["FactorVAE, paper / ours"] == "98.32 ± 2.50 / 91.00 ± 0.00"
+    assert cells["MIG, paper / ours"] == "27.80 ± 7.90 / –", "records were made without it"
+    assert cells["seeds"] == "2"
+    for style in ("text", "latex"):
+        assert "w2-05" in make_table(records, style)
+    several = json.loads(make_table(records, "json"))[1]
+    assert several["scores"]["beta_vae"]["mean"] == 98.0
+    assert several["paper"]["beta_vae"]["mean"] == 100.0

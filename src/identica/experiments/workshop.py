@@ -103,6 +103,7 @@ WORKSHOP_TABLE_2 = (
         (6.7, 0.7),
     ),
 )
+"""Rows on dSprites."""
 
 WORKSHOP_TABLE_3 = (
     _natural(
@@ -134,6 +135,7 @@ WORKSHOP_TABLE_3 = (
         (22.4, 4.1),
     ),
 )
+"""Rows on Natural Sprites in bins."""
 
 WORKSHOP_TABLE_4 = (
     _smooth("w4-01", BetaVAE(), (42.6, 4.7)),
@@ -141,3 +143,4 @@ WORKSHOP_TABLE_4 = (
     _smooth("w4-03", AlignUniform(0.5, 1), (41.7, 5.3)),
     _smooth("w4-04", AlignUniform(0.5, 2), (25.8, 4.6)),
 )
+"""Rows on Natural Sprites as they were measured."""

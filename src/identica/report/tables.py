@@ -14,8 +14,8 @@ from identica.experiments.definition import Row
 from identica.experiments.paper import ROWS, rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import symbol
-from identica.report.cells import Cell, measured, published, shown, value
-from identica.report.score_tables import ScoreLine, score_cells, score_header, score_line
+from identica.report._cells import Cell, measured, published, shown, value
+from identica.report._score_tables import ScoreLine, score_cells, score_header, score_line
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
 

@@ -9,7 +9,7 @@ from typing import final
 from identica.experiments.definition import Row
 from identica.experiments.store import Record
 from identica.metrics import symbol
-from identica.report.cells import Cell, measured, published, shown, value
+from identica.report._cells import Cell, measured, published, shown, value
 
 __all__ = ["ScoreLine", "score_cells", "score_header", "score_line"]
 

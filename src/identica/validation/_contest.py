@@ -94,12 +94,17 @@ class FittedModel:
     bits: NDArray[np.float64]
     codes: NDArray[np.float32]
 
+    @property
+    def score(self) -> float:
+        """Mean bits."""
+        return float(self.bits.mean())
+
 
 def standard_error(difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
     """Of the mean difference: over pairs, and over refits of either side."""
     variance = float(difference.var(ddof=1)) / len(difference)
     for fits in runs:
-        means = [float(fit.bits.mean()) for fit in fits]
+        means = [fit.score for fit in fits]
         if len(means) > 1:
             variance += float(np.var(means, ddof=1)) / len(means)
     return math.sqrt(variance)

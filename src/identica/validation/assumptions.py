@@ -89,12 +89,17 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
     fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
     ahead = _leaders(fits, models)
-    if contest.is_open:  # with a budget of the user's own, both rounds are alike
-        fits |= contest.fit([(model, 0) for model in ahead])
+    longer = contest.fit([(model, 0) for model in ahead]) if contest.is_open else {}
+    # A long schedule is too long for some: few pairs are learnt by heart.
+    gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
+    fits |= {(model, 0): longer[model, 0] for model in gained}
     repeated = _leaders(fits, ahead)[:_REPEATED]
-    fits |= contest.fit([(model, repeat) for model in repeated for repeat in range(1, refits)])
+    for part, chosen in ((None, gained), (FIRST_ROUND, [model for model in repeated if model not in gained])):
+        again = [(model, repeat) for model in repeated if model in chosen for repeat in range(1, refits)]
+        fits |= contest.fit(again, part)
     found = _ranked(models, fits, ahead, contest)
-    behind = _equal_widths_behind(found.best.model, fits, contest)
+    part = None if found.best.model in gained else FIRST_ROUND
+    behind = _equal_widths_behind(found.best.model, fits, contest, part)
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
@@ -156,7 +161,7 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
 
 def _leaders(fits: Fits, models: Sequence[Model]) -> list[Model]:
     """The best candidate without objection, and all that may turn out to be as good."""
-    bits = {model: float(fits[model, 0].bits.mean()) for model in models}
+    bits = {model: fits[model, 0].score for model in models}
     free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
     best = max(free, key=bits.__getitem__)
     margin = _NEAR + _NEAR_PART * abs(bits[best])
@@ -192,11 +197,11 @@ def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], cont
     return Selection(tuple(found), math.log2(len(contest.tested)))
 
 
-def _equal_widths_behind(model: Model, fits: Fits, contest: Contest) -> tuple[float, float] | None:
+def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float | None) -> tuple[float, float] | None:
     """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
     if not model.has_free_widths:
         return None
-    free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)]).values()
+    free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)], part).values()
     difference = free.bits - equal.bits
     return float(difference.mean()), standard_error(difference)
 

@@ -87,8 +87,7 @@ def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Spl
         learner = bench.matched(kept)
     tried = [one.describe() for one in bench.attempts]
     held_out = None if kept.bits is None else kept.score
-    error = 0.0 if kept.bits is None else float(kept.bits.std()) / len(kept.bits) ** 0.5
-    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits, error)
+    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits, kept.error)
 
 
 def thinned(curve: Curve, most: int) -> Curve:

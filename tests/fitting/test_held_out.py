@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Generator, Tensor
 
-from identica.fitting import HeldOut, held_out_bits
+from identica.fitting import HeldOut, held_out_bits, standard_error
 from identica.models import Model
 from identica.sources import ArrayPairs
 from identica.spaces import Real
@@ -65,3 +66,28 @@ def test_held_out_pairs_are_in_an_order_without_time() -> None:
     assert not torch.equal(made.first, other.first)
     assert abs(float(made.first[:1024].mean()) - 1500) < 100
     assert len(made.first.unique()) == 2048
+
+
+def test_neighbours_in_time_make_the_error_larger() -> None:
+    values = torch.randn(50, generator=torch.Generator().manual_seed(0)).repeat_interleave(8)
+    blocks = torch.arange(50).repeat_interleave(8)
+    alone = float(values.double().std()) / 400**0.5
+    assert standard_error(values) == pytest.approx(alone)
+    assert standard_error(values, torch.arange(400)) == pytest.approx(alone)
+    assert standard_error(values, blocks) == pytest.approx(alone * 8**0.5, rel=0.02), "as if there were 50 values"
+
+
+def test_pairs_of_a_series_are_in_blocks_of_their_runs() -> None:
+    values = torch.randn(40, 2, generator=torch.Generator().manual_seed(0))
+    rows = np.arange(38)
+    source = ArrayPairs(values, np.stack([rows, rows + 2], axis=1))
+    runs = np.repeat([0, 1], 20)
+    found = HeldOut(source, 0, runs)
+    assert found.blocks is not None
+    order = found.first.eq(values[:38, None]).all(dim=2).float().argmax(dim=0)
+    assert len(found.blocks.unique()) >= 10  # type: ignore[no-untyped-call]
+    for block in found.blocks.tolist():
+        inside = order[found.blocks == block]
+        assert len(set(runs[inside.numpy()])) == 1
+        assert int(inside.max() - inside.min()) < 4
+    assert HeldOut(source, 0).blocks is None

@@ -2,7 +2,7 @@
 
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
-from identica.fitting.held_out import HeldOut, held_out_bits, learnt_by_heart, tells_nothing
+from identica.fitting.held_out import HeldOut, held_out_bits, learnt_by_heart, standard_error, tells_nothing
 from identica.fitting.search import search
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "held_out_bits",
     "learnt_by_heart",
     "search",
+    "standard_error",
     "tells_nothing",
 ]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from identica import assembly
 from identica.fitting.choice import DEEP, LINEAR, Choice
-from identica.fitting.held_out import HeldOut
+from identica.fitting.held_out import HeldOut, standard_error
 from identica.fitting.slow_start import begin_slowly
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.recipes import Recipe
@@ -40,6 +40,7 @@ class Attempt:
         bits: Of each held-out pair; None if nothing is held out.
         fitted_bits: Mean bits of as many fitted pairs, scored in the same way.
         seconds: Spent.
+        blocks: Numbers of the blocks that held-out pairs are in, if neighbours are not independent.
     """
 
     choice: Choice
@@ -48,12 +49,18 @@ class Attempt:
     bits: Tensor | None
     fitted_bits: float | None
     seconds: float
+    blocks: Tensor | None = None
 
     @property
     def score(self) -> float:
         """Mean held-out bits."""
         assert self.bits is not None
         return float(self.bits.mean())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean held-out bits."""
+        return 0.0 if self.bits is None else standard_error(self.bits, self.blocks)
 
     @property
     def gap(self) -> float:
@@ -71,7 +78,7 @@ class Attempt:
         assert other.bits is not None
         assert self.bits is not None
         difference = (other.bits - self.bits).double()
-        return float(difference.mean()), float(difference.std()) / len(difference) ** 0.5
+        return float(difference.mean()), standard_error(difference, self.blocks)
 
     def describe(self) -> dict[str, Any]:
         """As plain data, for users."""
@@ -154,7 +161,8 @@ class Bench:
         bits, fitted = (None if pairs is None else pairs.bits(learner, self.device) for pairs in data.scored)
         mean = None if fitted is None else float(fitted.mean())
         choice = replace(choice, steps=int(curve[-1]["step"]) if curve else 0)
-        made = Attempt(choice, learner, curve, bits, mean, time.monotonic() - started)
+        blocks = None if data.scored[0] is None else data.scored[0].blocks
+        made = Attempt(choice, learner, curve, bits, mean, time.monotonic() - started, blocks)
         self.attempts.append(made)
         return made
 
@@ -206,7 +214,7 @@ class Bench:
             source = ArrayPairs(values, self.fitted)
             scored: tuple[HeldOut | None, HeldOut | None] = (None, None)
             if self.held_out is not None:
-                held_out = HeldOut(ArrayPairs(values, self.held_out), self.seed)
+                held_out = HeldOut(ArrayPairs(values, self.held_out), self.seed, self.runs)
                 order = np.random.default_rng(self.seed).permutation(len(self.fitted))[: len(held_out.first)]
                 scored = held_out, HeldOut(ArrayPairs(values, self.fitted[np.sort(order)]), self.seed)
             self._sources[window] = _Pairs(source, scored)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from identica.encoders import encode
@@ -13,11 +15,12 @@ from identica.learners import ContrastiveLearner
 from identica.models import Model
 from identica.sources import ArrayPairs
 
-__all__ = ["HeldOut", "held_out_bits", "learnt_by_heart", "tells_nothing"]
+__all__ = ["HeldOut", "held_out_bits", "learnt_by_heart", "standard_error", "tells_nothing"]
 
 _MOST_PAIRS = 2048
 _SMALLEST_SPREAD = 1e-6
 _STRANGERS = 0.05
+_FEWEST_BLOCKS = 10
 
 
 def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
@@ -42,6 +45,21 @@ def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
     return ((1 - _STRANGERS) * torch.cat(found).double().exp2() + _STRANGERS).log2()
 
 
+def standard_error(values: Tensor, blocks: Tensor | None = None) -> float:
+    """Of the mean of values, [pairs]; pairs of one block are not independent, as neighbours in time are not.
+
+    Args:
+        values: One for each pair.
+        blocks: The number of the block that each pair is in; each pair is by itself if not given.
+    """
+    if blocks is None:
+        return float(values.double().std()) / len(values) ** 0.5
+    numbers = torch.from_numpy(np.unique(blocks.numpy(), return_inverse=True)[1].ravel())
+    count = int(numbers.max()) + 1
+    sums = torch.zeros(count, dtype=torch.float64).index_add_(0, numbers, (values - values.mean()).double())
+    return float(sums.square().sum() * count / max(1, count - 1)) ** 0.5 / len(values)
+
+
 def learnt_by_heart(fitted_bits: float, held_out_bits: float) -> bool:
     """Whether more than half of what fitted pairs share is not found in held-out ones."""
     return fitted_bits - held_out_bits > max(fitted_bits, 0.0) / 2
@@ -59,11 +77,13 @@ class HeldOut:
     Args:
         source: The pairs.
         seed: Of the order.
+        runs: Of the rows; None if they have no order.
     """
 
-    def __init__(self, source: ArrayPairs, seed: int) -> None:
-        order = torch.randperm(len(source), generator=torch.Generator().manual_seed(seed))
-        self.source, self.first, self.second = source, *source.at(order[:_MOST_PAIRS])
+    def __init__(self, source: ArrayPairs, seed: int, runs: NDArray[np.int64] | None = None) -> None:
+        order = torch.randperm(len(source), generator=torch.Generator().manual_seed(seed))[:_MOST_PAIRS]
+        self.source, self.first, self.second = source, *source.at(order)
+        self.blocks = None if runs is None else _blocks(source.indices[:, 0].cpu().numpy(), runs)[order]
 
     def bits(self, learner: ContrastiveLearner, device: str) -> Tensor:
         """Bits of each pair, [pairs]."""
@@ -75,3 +95,11 @@ class HeldOut:
         device = learner.units.shift.device
         pairs = [half[:most].to(device) for half in (self.first, self.second)]
         return float(learner.infonce(*learner.encoder(torch.cat(pairs)).chunk(2)))
+
+
+def _blocks(rows: NDArray[np.int64], runs: NDArray[np.int64]) -> Tensor:
+    """For each pair of a series, by its first row, its run; long runs are cut, so that there are some blocks."""
+    longest = max(1, len(rows) // _FEWEST_BLOCKS)
+    _, firsts, run = np.unique(runs, return_index=True, return_inverse=True)
+    own = run.ravel()[rows]
+    return torch.from_numpy(own * len(runs) + (rows - firsts[own]) // longest)

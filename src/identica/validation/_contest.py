@@ -68,8 +68,9 @@ class Contest:
         return dict(zip(tasks, done, strict=True))
 
     def _one(self, model: Model, repeat: int, part: float | None) -> FittedModel:
+        usual = {"batch_size": _PAIRS_IN_A_BATCH} if self.is_open else {}
         estimator = ContrastiveICA(
-            **{"batch_size": _PAIRS_IN_A_BATCH} | self.settings | {"n_components": model.space.dim},
+            **usual | self.settings | {"n_components": model.space.dim},
             space=model.space.name,
             conditional=model.conditional,
             widths=model.widths,

@@ -76,7 +76,7 @@ def select(
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
         **settings: Of `ContrastiveICA`. If there is no budget, three tenths of the recipe's steps for all, and half
-            to all of them for those that lead; batches of 512 pairs and a window of one row unless others are given.
+            to all of them for those that lead, in batches of 512 pairs; a window of one row unless one is given.
     """
     _check_settings(refits, settings)
     models, contest = _prepare(

@@ -59,7 +59,7 @@ def by_heart(choice: Choice) -> float:
 
 
 @pytest.mark.parametrize(("ahead", "expected"), [(0.5 * ERROR, "linear"), (3 * ERROR, "mlp"), (-1.0, "linear")])
-def test_a_larger_network_must_be_ahead_by_more_than_a_standard_error(ahead: float, expected: str) -> None:
+def test_a_larger_network_must_be_ahead_by_more_than_twice_the_standard_error(ahead: float, expected: str) -> None:
     bench = Scripted(lambda choice: 2 + {"linear": 0.0, "mlp": ahead}[choice.network], by_heart)
     assert searched(bench, replace(PLAIN, networks=("linear", "mlp"))).network == expected
 

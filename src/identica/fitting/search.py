@@ -26,8 +26,8 @@ def search(bench: Bench, options: Options) -> Attempt:
     is the remedy, and front, noise and steps are chosen one after the other.
 
     The front is chosen for a linear map, if there may be one: it takes seconds, and refits of it agree, so that chance
-    has no part in the choice. A network that is larger than another must be ahead of it by more than the standard error
-    of the difference, on the same pairs. `bench.attempts` holds all that was tried.
+    has no part in the choice. A network that is larger than another must be ahead of it by more than twice the standard
+    error of the difference, on the same pairs. `bench.attempts` holds all that was tried.
 
     Args:
         bench: Where to try.
@@ -127,14 +127,14 @@ def _lengthened(bench: Bench, short: Attempt, whole: Attempt) -> Attempt:
 
 
 def _best(found: Sequence[Attempt], options: Options) -> Attempt:
-    """The best by held-out bits; a smaller network goes first if it is behind by less than a standard error."""
+    """The best by held-out bits; a smaller network goes first if it is behind by less than twice the standard error."""
     leader = max(found, key=_score)
     for network in options.networks[: options.networks.index(leader.choice.network)]:
         rival = max((one for one in found if one.choice.network == network), default=None, key=_score)
         if rival is not None:
             behind, error = rival.behind(leader)
             # On short schedules a large network is ahead of a small one that will catch up.
-            if behind <= error + (_AHEAD if leader.choice.network == DEEP else 0):
+            if behind <= 2 * error + (_AHEAD if leader.choice.network == DEEP else 0):
                 return rival
     return leader
 

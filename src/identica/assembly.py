@@ -14,9 +14,9 @@ from torch import nn
 
 from identica._random import random_stream
 from identica.learners import Contrastive, Learner, LearnerSettings
-from identica.recipes import Recipe
+from identica.recipes import Recipe, TrainingSettings
 from identica.sources import Source
-from identica.training import Curve, Schedule, make_optimizers, train
+from identica.training import Curve, Schedule, Trained, make_optimizers, train
 
 __all__ = ["Fit", "assemble", "fit"]
 
@@ -91,21 +91,33 @@ def fit(
         if prepare is not None:
             prepare(learner)
         assembled = time.monotonic() - started
-        with learner.reading(source) as batches:
-            trained = train(
-                learner,
-                batches,
-                make_optimizers(learner, training),
-                Schedule(training.steps, training.warmup, training.cosine, max_seconds),
-                batch_size=training.batch_size,
-                generator=random_stream(seed, "batches", device),
-                device=device,
-                **watched,
-            )
+        trained = _trained(learner, training, source, seed, device, max_seconds, watched)
         started = time.monotonic()
         learner.eval()
         fitted = learner.calibrate(source, seed) if calibrate is None else calibrate(learner)
         return Fit(learner, trained.curve, assembled + trained.seconds + time.monotonic() - started, fitted)
+
+
+def _trained(
+    learner: Learner,
+    training: TrainingSettings,
+    source: Source,
+    seed: int,
+    device: str,
+    max_seconds: float | None,
+    watched: dict[str, Any],
+) -> Trained:
+    with learner.reading(source) as batches:
+        return train(
+            learner,
+            batches,
+            make_optimizers(learner, training),
+            Schedule(training.steps, training.warmup, training.cosine, max_seconds),
+            batch_size=training.batch_size,
+            generator=random_stream(seed, "batches", device),
+            device=device,
+            **watched,
+        )
 
 
 @contextmanager

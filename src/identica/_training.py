@@ -108,8 +108,8 @@ def thinned(curve: Curve, most: int) -> Curve:
 
 def _recipe(estimator: Any, model: Model, observations: Tensor, pairs: int) -> Recipe:
     """The fast recipe, with what the user chose instead."""
-    settings, images = Contrastive(model), observations.ndim > 2
-    recipe = settings.image_recipe("fast") if images else settings.recipe("fast")
+    images = observations.ndim > 2
+    recipe = Contrastive(model).recipe_for("fast", images=images)
     usual = recipe.training.batch_size
     if not images and _planning.is_open(estimator) and pairs < _FEW_BATCHES * usual:
         usual //= 2  # as many held-out bits, in half the time

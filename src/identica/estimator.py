@@ -223,8 +223,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
         self._check_parameters()
         observations = _pairing.observations(copy.copy(self), X, reset=True)
-        settings = Contrastive(self._model(observations))
-        recipe = settings.image_recipe("fast") if observations.ndim > 2 else settings.recipe("fast")
+        recipe = Contrastive(self._model(observations)).recipe_for("fast", images=observations.ndim > 2)
         return max(1, round(part * recipe.training.steps))
 
     @property

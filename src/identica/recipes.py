@@ -24,6 +24,7 @@ __all__ = [
     "image_recipe",
     "supervised_image_recipe",
     "supervised_recipe",
+    "vae_recipe",
 ]
 
 PROTOCOLS = ("fast", "paper")
@@ -195,6 +196,16 @@ def supervised_recipe(protocol: str, space: Space) -> Recipe:
     if _checks.choice("protocol", protocol, PROTOCOLS) == "paper":
         return Recipe("paper", _paper_training(100_000), _paper_encoder(space.dim))
     return Recipe("fast", _fast_training(3000, space), _fast_encoder(space.dim, 1.0, normalise_codes=False))
+
+
+def vae_recipe(protocol: str) -> Recipe:
+    """The recipe of that name for a variational autoencoder of images: Adam, and pixels as they are."""
+    training = replace(_paper_training(300_000), batch_size=_PAPER_IMAGE_PAIRS)
+    if _checks.choice("protocol", protocol, PROTOCOLS) == "fast":
+        training = replace(training, steps=6000, warmup=100, cosine=True)
+        training = replace(training, learning_rate=1e-3, bias_learning_rate=1e-3, scale_learning_rate=1e-3)
+    encoder = replace(_paper_encoder(1), widths=(), slope=0.0, initialisation="kaiming", network="conv")
+    return Recipe(protocol, training, encoder)
 
 
 def exceeds_two(similarity: Similarity) -> bool:

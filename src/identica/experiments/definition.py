@@ -82,8 +82,7 @@ class Row:
         return Run(self.source, learner, recipe, seed, f"{self.id} supervised", self.scores)
 
     def _recipe(self, learner: LearnerSettings, protocol: str, steps: int | None) -> Recipe:
-        for_images = self.source.observes == "images"
-        return (learner.image_recipe(protocol) if for_images else learner.recipe(protocol)).with_steps(steps)
+        return learner.recipe_for(protocol, images=self.source.observes == "images").with_steps(steps)
 
 
 def plan(

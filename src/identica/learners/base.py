@@ -97,6 +97,10 @@ class LearnerSettings(ABC):
         """How it is trained on images, if that is different."""
         return self.recipe(protocol)
 
+    def recipe_for(self, protocol: str, *, images: bool) -> Recipe:
+        """The recipe of that name, for images or for vectors."""
+        return self.image_recipe(protocol) if images else self.recipe(protocol)
+
     @abstractmethod
     def build(self, recipe: Recipe, sample: Tensor, generator: Generator) -> Learner:
         """The learner before training, for observations like `sample`."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from identica import _planning
 from identica.estimator import ContrastiveICA
-from identica.fitting import held_out_bits
+from identica.fitting import held_out_bits, standard_error
 from identica.models import Model
 
-__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel", "standard_error"]
+__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel", "error_of_difference"]
 
 FIRST_ROUND = 0.3
 """Part of the recipe's steps that all assumptions have."""
@@ -101,9 +101,9 @@ class FittedModel:
         return float(self.bits.mean())
 
 
-def standard_error(difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
+def error_of_difference(difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
     """Of the mean difference: over pairs, and over refits of either side."""
-    variance = float(difference.var(ddof=1)) / len(difference)
+    variance = standard_error(torch.from_numpy(difference)) ** 2
     for fits in runs:
         means = [fit.score for fit in fits]
         if len(means) > 1:

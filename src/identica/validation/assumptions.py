@@ -16,7 +16,7 @@ from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
-from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel, standard_error
+from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel, error_of_difference
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -94,12 +94,12 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
     fits |= {(model, 0): longer[model, 0] for model in gained}
     repeated = _leaders(fits, ahead)[:_REPEATED]
-    for part, chosen in ((None, gained), (FIRST_ROUND, [model for model in repeated if model not in gained])):
-        again = [(model, repeat) for model in repeated if model in chosen for repeat in range(1, refits)]
-        fits |= contest.fit(again, part)
+    parts = {model: None if model in gained else FIRST_ROUND for model in models}
+    for part in (None, FIRST_ROUND):
+        again = [model for model in repeated if parts[model] == part]
+        fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
-    part = None if found.best.model in gained else FIRST_ROUND
-    behind = _equal_widths_behind(found.best.model, fits, contest, part)
+    behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
@@ -178,7 +178,7 @@ def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], cont
     found = []
     for model in models:
         difference = per_pair[best] - per_pair[model]
-        behind, error = float(difference.mean()), standard_error(difference, runs[best], runs[model])
+        behind, error = float(difference.mean()), error_of_difference(difference, runs[best], runs[model])
         agreement = (
             consistency([fit.codes for fit in runs[model]], ambiguity=model.ambiguity) if len(runs[model]) > 1 else None
         )
@@ -203,7 +203,7 @@ def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float
         return None
     free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)], part).values()
     difference = free.bits - equal.bits
-    return float(difference.mean()), standard_error(difference)
+    return float(difference.mean()), error_of_difference(difference)
 
 
 def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Contest) -> tuple[NumberTried, ...]:
@@ -219,7 +219,7 @@ def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Conte
         difference = per_pair[best] - per_pair[one]
         agreement = consistency([fit.codes for fit in runs[one]], ambiguity=one.ambiguity)
         used = int(np.median([len(fit.estimator.components_used_) for fit in runs[one]]))
-        behind = float(difference.mean()), standard_error(difference, runs[best], runs[one])
+        behind = float(difference.mean()), error_of_difference(difference, runs[best], runs[one])
         found.append(NumberTried(one.space.dim, float(per_pair[one].mean()), behind, agreement.steady, used))
     return tuple(found)
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import io
-import pickle
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -40,11 +37,8 @@ def test_what_would_have_to_be_unpickled_is_not_touched(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be read as \.npz: Object arrays cannot be loaded"):
         read_array(path, "metadata")
     assert not mark.exists()
-    with zipfile.ZipFile(path) as archive:  # the trap works
-        content = io.BytesIO(archive.read("metadata.npy"))
-    np.lib.format.read_magic(content)
-    np.lib.format.read_array_header_1_0(content)
-    pickle.load(content)  # noqa: S301
+    work, arguments = Trap(mark).__reduce__()  # what unpickling would do
+    work(*arguments)
     assert mark.exists()
 
 

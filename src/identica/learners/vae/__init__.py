@@ -1,7 +1,7 @@
 """Variational autoencoders of images: an encoder, a decoder, and divergences that tell how codes should move."""
 
 from identica.learners.vae.ada import AdaGVAE, AdaGVAELearner
-from identica.learners.vae.base import VAELearner, VAESettings, vae_recipe
+from identica.learners.vae.base import VAELearner, VAESettings
 from identica.learners.vae.beta import BetaVAE, BetaVAELearner
 from identica.learners.vae.brightness import Brightness
 from identica.learners.vae.posterior import Posterior, laplace_divergence, normal_divergence, shared_posterior
@@ -21,5 +21,4 @@ __all__ = [
     "laplace_divergence",
     "normal_divergence",
     "shared_posterior",
-    "vae_recipe",
 ]

@@ -10,45 +10,16 @@ from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
-from identica.encoders import DeconvNet, Encoder, EncoderSettings, make_encoder
+from identica.encoders import DeconvNet, Encoder, make_encoder
 from identica.learners.base import Learner, LearnerSettings
 from identica.learners.vae.brightness import Brightness
 from identica.learners.vae.posterior import Posterior, normal_divergence
 from identica.models import Ambiguity
-from identica.recipes import PROTOCOLS, Recipe, TrainingSettings
+from identica.recipes import Recipe, vae_recipe
 from identica.sources import Source
 from identica.spaces import Real, Space
 
-__all__ = ["VAELearner", "VAESettings", "vae_recipe"]
-
-
-def vae_recipe(protocol: str) -> Recipe:
-    """The recipe of that name for a variational autoencoder of images: Adam, and pixels as they are."""
-    fast = _checks.choice("protocol", protocol, PROTOCOLS) == "fast"
-    rate = 1e-3 if fast else 1e-4
-    training = TrainingSettings(
-        steps=6000 if fast else 300_000,
-        batch_size=32,  # pairs: 64 images
-        optimizer="adam",
-        learning_rate=rate,
-        bias_learning_rate=rate,
-        scale_learning_rate=rate,
-        schedule_scales=True,
-        warmup=100 if fast else 0,
-        cosine=fast,
-        threads=0,
-    )
-    encoder = EncoderSettings(
-        widths=(),
-        slope=0.0,
-        initialisation="kaiming",
-        whiten="no",
-        scale_start=1.0,
-        logarithmic_scale=False,
-        normalise_codes=False,
-        network="conv",
-    )
-    return Recipe(protocol, training, encoder)
+__all__ = ["VAELearner", "VAESettings"]
 
 
 @dataclass(frozen=True)

@@ -115,13 +115,14 @@ def main() -> None:
     at_least_one("--cases", options.cases)
     older = options.json is not None and options.json.exists()
     results = json.loads(options.json.read_text(encoding="utf-8"))["results"] if older else []
-    done = {(one["seed"], one["number"]) for one in results}
+    done = {(one["seed"], one["case_number"]) for one in results}
     print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")
     for seed in options.seeds:
         for number, case in enumerate(draw_cases(options.cases, seed)):
             if (seed, number) in done:
                 continue
-            found = {"seed": seed, "number": number} | judge(case, options.pairs, 1000 * seed + number, options.jobs)
+            found = judge(case, options.pairs, 1000 * seed + number, options.jobs)
+            found |= {"seed": seed, "case_number": number}
             results.append(found)
             print(
                 f"| {case} | {found['chosen']} | {'yes' if found['right'] else 'no'} | {found['second']} "

@@ -70,8 +70,15 @@ def _by_front(bench: Bench, options: Options, first: Choice) -> Attempt:
         behind, error = found[-1].behind(max(found, key=_score))
         if behind > 2 * error > 0:  # more directions are worse still
             break
-    best = max(found, key=_score).choice
+    leader = max(found, key=_score)
+    # The fewest that are as good within the error: else chance picks, and refits see different directions.
+    best = next(one.choice for one in found if one.choice.window == leader.choice.window and _as_good(one, leader))
     return max((bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings), key=_score)
+
+
+def _as_good(attempt: Attempt, leader: Attempt) -> bool:
+    behind, error = attempt.behind(leader)
+    return behind <= error
 
 
 def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:

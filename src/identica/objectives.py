@@ -99,8 +99,8 @@ class InfoNCE:
 class AlignmentUniformity:
     """a · E log E exp(-‖u - u⁻‖_p^p) + (1 - a) · E ‖u - u⁺‖_p^p: L_AU(a, p) (workshop, Eq. 70–72).
 
-    The negatives u⁻ of an anchor are the other anchors of the batch. At a = 1/2 it is half of InfoNCE without the
-    positive in its denominator, up to a constant. Above, codes without bounds would be driven apart without end.
+    The negatives u⁻ of an anchor are all anchors of the batch, itself included: its own term, 1, is the least that the
+    mean can be, so that codes without bounds are not driven apart without end where uniformity weighs more.
 
     Args:
         a: Weight of uniformity; alignment has the rest.
@@ -130,8 +130,7 @@ class AlignmentUniformity:
         """The two terms, each with its weight."""
         _check_pairs(anchors, positives, in_batch=True)
         similarity = PowerDistance(float(self.p))
-        sums = mean_log_partition(similarity, anchors, anchors, excluded=(0,))
-        uniformity = sums - math.log(len(anchors) - 1)
+        uniformity = mean_log_partition(similarity, anchors, anchors) - math.log(len(anchors))
         return InfoNCEParts(-(1 - self.a) * similarity.paired(anchors, positives).mean(), self.a * uniformity)
 
 

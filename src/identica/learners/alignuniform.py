@@ -15,7 +15,7 @@ from identica.models import Ambiguity, Model
 from identica.objectives import AlignmentUniformity
 from identica.recipes import Recipe, contrastive_recipe, image_recipe
 from identica.sources import Source
-from identica.spaces import Box, Space, Sphere
+from identica.spaces import Real, Space, Sphere
 
 __all__ = ["AlignUniform", "AlignUniformLearner"]
 
@@ -30,22 +30,20 @@ class AlignUniform(LearnerSettings):
     Args:
         a: Weight of uniformity, between 0 and 1.
         p: Power of the distance, 1 or 2.
-        space: Of the codes: a box, or the unbounded space, for which `a` above 1/2 is too much.
+        space: Of the codes: the unbounded space, or a box.
     """
 
     a: float = 0.5
     p: int = 1
-    space: Space = field(default_factory=lambda: Box(10))
+    space: Space = field(default_factory=lambda: Real(10))
 
     def __post_init__(self) -> None:
         AlignmentUniformity(self.a, self.p)
         if isinstance(self.space, Sphere):
             raise InputError(f"space must be a box or unbounded, got {self.space.name!r}")
-        if self.a > 0.5 and self.space.log_volume == float("inf"):
-            raise InputError(f"a must be at most 0.5 for codes without bounds, got {self.a:g}")
 
     def __str__(self) -> str:
-        where = "" if isinstance(self.space, Box) else f", {self.space.name}"
+        where = "" if isinstance(self.space, Real) else f", {self.space.name}"
         return f"L_AU({self.a:g}, {self.p}){where}"
 
     @property
@@ -62,15 +60,10 @@ class AlignUniform(LearnerSettings):
         return self.space
 
     def recipe(self, protocol: str) -> Recipe:
-        return self._held(contrastive_recipe(protocol, self.model))
+        return replace(contrastive_recipe(protocol, self.model), contrastive=None)
 
     def image_recipe(self, protocol: str) -> Recipe:
-        return self._held(image_recipe(protocol, self.model))
-
-    def _held(self, recipe: Recipe) -> Recipe:
-        """More uniformity than in InfoNCE would let a learnt size of the codes grow without end: it stays."""
-        kept = recipe.training if self.a <= 0.5 else replace(recipe.training, scale_learning_rate=0.0)
-        return replace(recipe, training=kept, contrastive=None)
+        return replace(image_recipe(protocol, self.model), contrastive=None)
 
     def build(self, recipe: Recipe, sample: Tensor, generator: Generator) -> AlignUniformLearner:
         encoder = make_encoder(recipe.encoder, self.space, sample, generator)

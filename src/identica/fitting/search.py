@@ -62,23 +62,26 @@ def _fronts(bench: Bench, options: Options, start: Choice) -> tuple[list[Attempt
 
 
 def _by_front(bench: Bench, options: Options, first: Choice) -> Attempt:
-    """Window, then directions, then scaling."""
-    found = [bench.attempt(replace(first, window=window)) for window in options.windows]
-    best = max(found, key=_score).choice
+    """Window, then directions, then scaling; the shortest and the fewest of those that are as good.
+
+    Else chance would pick among equals, and refits would see different things.
+    """
+    windows = [bench.attempt(replace(first, window=window)) for window in options.windows]
+    found = [_first_as_good(windows)]
+    best = found[0].choice
     for directions in options.directions:
         found.append(bench.attempt(replace(best, directions=directions)))
         behind, error = found[-1].behind(max(found, key=_score))
         if behind > 2 * error > 0:  # more directions are worse still
             break
-    leader = max(found, key=_score)
-    # The fewest that are as good within the error: else chance picks, and refits see different directions.
-    best = next(one.choice for one in found if one.choice.window == leader.choice.window and _as_good(one, leader))
+    best = _first_as_good(found).choice
     return max((bench.attempt(replace(best, scaling=scaling)) for scaling in options.scalings), key=_score)
 
 
-def _as_good(attempt: Attempt, leader: Attempt) -> bool:
-    behind, error = attempt.behind(leader)
-    return behind <= error
+def _first_as_good(found: Sequence[Attempt]) -> Attempt:
+    """The first that is behind the best by no more than the standard error."""
+    leader = max(found, key=_score)
+    return next(one for one, (behind, error) in ((one, one.behind(leader)) for one in found) if behind <= error)
 
 
 def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:

@@ -1,7 +1,6 @@
 """The passes over the samples of one picture, compiled. Between them, Embree casts the rays that they write.
 
-A sample is a ray from the camera together with a point on each light. What a sample sees goes into four sums of its
-pixel: the object and the ground, each by white light and by the spotlight.
+A sample is a ray from the camera together with a point on each light.
 """
 
 from __future__ import annotations
@@ -11,229 +10,192 @@ from typing import Any
 
 import numpy as np
 
-from identica.rendering._shading import compiled, cone, reflected
+from identica.rendering._rays import CHANNELS, meets_box, near, offer, turned
+from identica.rendering._shading import cone, jitted, spot_light, square_light, sun_light
 
-__all__ = ["CHANNELS", "add_unshadowed", "ground_lights", "object_rays", "shade_ground", "shade_object", "to_bytes"]
+__all__ = ["CHANNELS", "add_unshadowed", "ground_table", "object_rays", "shade_ground", "shade_object", "to_bytes"]
 
-CHANNELS = 4
-_ZERO = np.float32(0)
-_FAR = np.float32(200)
-_LIFT = np.float32(2e-3)
-
-
-@compiled
-def _near(p: Any, d: Any, centre: Any, radius: Any) -> bool:
-    """Whether the segment from p to p + d comes near the object."""
-    x, y, z = centre[0] - p[0], centre[1] - p[1], centre[2] - p[2]
-    t = (x * d[0] + y * d[1] + z * d[2]) / (d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-    t = min(max(t, _ZERO), np.float32(1))
-    x, y, z = x - t * d[0], y - t * d[1], z - t * d[2]
-    return x * x + y * y + z * z < radius * radius
+_ZERO, _ONE, _HALF = np.float32(0), np.float32(1), np.float32(0.5)
+_FAR, _LIFT = np.float32(200), np.float32(2e-3)
 
 
-@compiled
-def _turned(p: Any, turn: Any) -> Any:
-    """A direction of the world in the object's frame."""
+@jitted
+def object_rays(camera: Any, body: Any, room: Any) -> Any:
+    """Write the rays that may meet the object; return how many they are."""
+    place, directions = camera.place, camera.directions
+    start = turned((place[0] - body.origin[0], place[1] - body.origin[1], place[2] - body.origin[2]), body.turn)
+    x, y, z = body.centre[0] - place[0], body.centre[1] - place[1], body.centre[2] - place[2]
+    limit = x * x + y * y + z * z - body.radius * body.radius
+    count = 0
+    for sample in range(directions.shape[0]):
+        to = (directions[sample, 0], directions[sample, 1], directions[sample, 2])
+        along = x * to[0] + y * to[1] + z * to[2]
+        if along * along < limit:
+            continue
+        way = turned(to, body.turn)
+        if meets_box(start, way, body.box):
+            room.which[count] = sample
+            for k in range(3):
+                room.rays[0, count, k], room.rays[1, count, k] = start[k], way[k]
+            count += 1
+    return count
+
+
+@jitted
+def _normal(corners: Any, normals: Any, u: Any, w: Any, view: Any, turn: Any) -> Any:
+    """The smooth normal in a triangle, on the side of the viewer."""
+    a, b, c = corners
+    v = _ONE - u - w
+    x = v * normals[a, 0] + u * normals[b, 0] + w * normals[c, 0]
+    y = v * normals[a, 1] + u * normals[b, 1] + w * normals[c, 1]
+    z = v * normals[a, 2] + u * normals[b, 2] + w * normals[c, 2]
+    scale = _ONE / math.sqrt(x * x + y * y + z * z)
+    nx = scale * (turn[0][0] * x + turn[0][1] * y + turn[0][2] * z)
+    ny = scale * (turn[1][0] * x + turn[1][1] * y + turn[1][2] * z)
+    nz = scale * (turn[2][0] * x + turn[2][1] * y + turn[2][2] * z)
+    if nx * view[0] + ny * view[1] + nz * view[2] < _ZERO:
+        return (-nx, -ny, -nz)
+    return (nx, ny, nz)
+
+
+@jitted
+def _towards(camera: Any, sample: Any, p: Any, lights: Any, body: Any) -> Any:
+    """The ways from a point to the sun, and to the points of the two other lights, that a sample asks."""
+    at = camera.points
+    a, b = lights.radius * at[sample, 6], lights.radius * at[sample, 7]
     return (
-        p[0] * turn[0, 0] + p[1] * turn[1, 0] + p[2] * turn[2, 0],
-        p[0] * turn[0, 1] + p[1] * turn[1, 1] + p[2] * turn[2, 1],
-        p[0] * turn[0, 2] + p[1] * turn[1, 2] + p[2] * turn[2, 2],
+        (_FAR * at[sample, 0], _FAR * at[sample, 1], _FAR * at[sample, 2]),
+        (at[sample, 3] - p[0], at[sample, 4] - p[1], at[sample, 5] - p[2]),
+        (
+            body.spot[0] - p[0] + a * body.axes[1][0] + b * body.axes[2][0],
+            body.spot[1] - p[1] + a * body.axes[1][1] + b * body.axes[2][1],
+            body.spot[2] - p[2] + a * body.axes[1][2] + b * body.axes[2][2],
+        ),
     )
 
 
-@compiled
-def _meets_box(o: Any, d: Any, box: Any) -> bool:
-    """Whether a ray in the object's frame meets the box around it."""
-    enter, leave = -np.float32(1e30), np.float32(1e30)
-    for k in range(3):
-        inverse = np.float32(1) / (d[k] if abs(d[k]) > np.float32(1e-12) else np.float32(1e-12))
-        one, other = (box[0, k] - o[k]) * inverse, (box[1, k] - o[k]) * inverse
-        enter, leave = max(enter, min(one, other)), min(leave, max(one, other))
-    return leave >= max(enter, _ZERO)
-
-
-@compiled
-def object_rays(
-    directions: Any, camera: Any, origin: Any, turn: Any, centre: Any, radius: Any, box: Any, which: Any, rays: Any
-) -> int:
-    """Write the samples that may see the object, in its own frame; return how many they are."""
-    o = _turned((camera[0] - origin[0], camera[1] - origin[1], camera[2] - origin[2]), turn)
-    x, y, z = centre[0] - camera[0], centre[1] - camera[1], centre[2] - camera[2]
-    limit = x * x + y * y + z * z - radius * radius
+@jitted
+def shade_object(camera: Any, lights: Any, body: Any, mesh: Any, hits: Any, room: Any) -> Any:
+    """Shade the samples that meet the object, and mark them. Returns the number of shadow rays."""
+    (triangles, normals), (found, us, ws, distances) = mesh, hits
     count = 0
-    for sample in range(directions.shape[0]):
-        d = directions[sample]
-        along = x * d[0] + y * d[1] + z * d[2]
-        if along * along < limit:
+    for k in range(found.shape[0]):
+        if found[k] < 0:
             continue
-        turned = _turned(d, turn)
-        if not _meets_box(o, turned, box):
-            continue
-        which[count] = sample
-        for k in range(3):
-            rays[0, count, k], rays[1, count, k] = o[k], turned[k]
-        count += 1
-    return count
-
-
-@compiled
-def _cast(p: Any, d: Any, weight: Any, target: Any, body: Any, rays: Any, weights: Any, targets: Any, count: int) -> Any:
-    """Write a shadow ray if the object may be in its way, and return how many there are; -1 if it cannot be."""
-    origin, turn, centre, radius, box = body
-    if not _near(p, d, centre, radius):
-        return -1
-    o = _turned((p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]), turn)
-    turned = _turned(d, turn)
-    if not _meets_box(o, turned, box):
-        return -1
-    for k in range(3):
-        rays[0, count, k], rays[1, count, k] = o[k], turned[k]
-    weights[count], targets[count] = weight, target
-    return count + 1
-
-
-@compiled
-def _offer(p: Any, d: Any, weight: Any, pixel: Any, channel: Any, body: Any, out: Any, count: int) -> int:
-    """Add light to a pixel at once, or write the shadow ray that decides about it."""
-    sums, rays, weights, targets = out
-    if weight <= _ZERO:
-        return count
-    written = _cast(p, d, weight, pixel * CHANNELS + channel, body, rays, weights, targets, count)
-    if written < 0:
-        sums[pixel, channel] += weight
-        return count
-    return written
-
-
-@compiled
-def _sun_light(n: Any, v: Any, at: Any, lamps: Any, material: Any) -> Any:
-    direction = (at[0], at[1], at[2])
-    return direction, lamps[0] * reflected(n, v, direction, material[0], material[1])
-
-
-@compiled
-def _area_light(p: Any, n: Any, v: Any, at: Any, lamps: Any, material: Any) -> Any:
-    """Direction to a point of the square light, which looks down, and what is reflected of it."""
-    x, y, z = at[3] - p[0], at[4] - p[1], at[5] - p[2]
-    if z <= _ZERO:
-        return (x, y, z), _ZERO
-    square = x * x + y * y + z * z
-    distance = math.sqrt(square)
-    unit = (x / distance, y / distance, z / distance)
-    return (x, y, z), lamps[1] * z / (distance * square) * reflected(n, v, unit, material[0], material[1])
-
-
-@compiled
-def _spot_light(p: Any, n: Any, v: Any, at: Any, lamps: Any, material: Any, spot: Any, axes: Any, disc: Any) -> Any:
-    """Direction to a point of the spotlight, and what is reflected of it."""
-    x, y, z = spot[0] - p[0], spot[1] - p[1], spot[2] - p[2]
-    part = cone(p, spot, axes, disc, lamps[3], lamps[4], lamps[5])
-    if part <= _ZERO:
-        return (x, y, z), _ZERO
-    square = x * x + y * y + z * z
-    distance = math.sqrt(square)
-    weight = part * lamps[2] / square
-    weight *= reflected(n, v, (x / distance, y / distance, z / distance), material[0], material[1])
-    a, b = lamps[3] * at[6], lamps[3] * at[7]
-    x += a * axes[1, 0] + b * axes[2, 0]
-    y += a * axes[1, 1] + b * axes[2, 1]
-    z += a * axes[1, 2] + b * axes[2, 2]
-    return (x, y, z), weight
-
-
-@compiled
-def shade_object(
-    directions: Any, camera: Any, points: Any, samples: int, lamps: Any, material: Any, spot: Any, axes: Any, disc: Any,
-    which: Any, hits: Any, mesh: Any, body: Any, out: Any, seen: Any,
-) -> int:  # fmt: skip
-    """Shade the samples that hit the object; `seen` marks them. Returns the number of shadow rays."""
-    triangle, us, vs, distances = hits
-    corners, normals = mesh
-    turn = body[1]
-    count = 0
-    for k in range(which.shape[0]):
-        if triangle[k] < 0:
-            continue
-        sample = which[k]
-        seen[sample] = 1
-        d = directions[sample]
-        a, b, c = corners[triangle[k], 0], corners[triangle[k], 1], corners[triangle[k], 2]
-        u, w = us[k], vs[k]
-        x = (1 - u - w) * normals[a, 0] + u * normals[b, 0] + w * normals[c, 0]
-        y = (1 - u - w) * normals[a, 1] + u * normals[b, 1] + w * normals[c, 1]
-        z = (1 - u - w) * normals[a, 2] + u * normals[b, 2] + w * normals[c, 2]
-        nx = turn[0, 0] * x + turn[0, 1] * y + turn[0, 2] * z
-        ny = turn[1, 0] * x + turn[1, 1] * y + turn[1, 2] * z
-        nz = turn[2, 0] * x + turn[2, 1] * y + turn[2, 2] * z
-        side = 1 / math.sqrt(nx * nx + ny * ny + nz * nz)
-        side = -side if nx * d[0] + ny * d[1] + nz * d[2] > 0 else side
-        n = (side * nx, side * ny, side * nz)
+        sample = room.which[k]
+        room.seen[sample] = 1
+        d = (camera.directions[sample, 0], camera.directions[sample, 1], camera.directions[sample, 2])
         v = (-d[0], -d[1], -d[2])
-        far = distances[k]
-        p = (
-            camera[0] + far * d[0] + _LIFT * n[0], camera[1] + far * d[1] + _LIFT * n[1],
-            camera[2] + far * d[2] + _LIFT * n[2],
-        )  # fmt: skip
-        pixel, at = sample // samples, points[sample]
-        to, weight = _sun_light(n, v, at, lamps, material)
-        count = _offer(p, (_FAR * to[0], _FAR * to[1], _FAR * to[2]), weight, pixel, 0, body, out, count)
-        to, weight = _area_light(p, n, v, at, lamps, material)
-        count = _offer(p, to, weight, pixel, 0, body, out, count)
-        to, weight = _spot_light(p, n, v, at, lamps, material, spot, axes, disc)
-        count = _offer(p, to, weight, pixel, 1, body, out, count)
+        corners = (triangles[found[k], 0], triangles[found[k], 1], triangles[found[k], 2])
+        n = _normal(corners, normals, us[k], ws[k], v, body.turn)
+        x = camera.place[0] + distances[k] * d[0] + _LIFT * n[0]
+        y = camera.place[1] + distances[k] * d[1] + _LIFT * n[1]
+        z = camera.place[2] + distances[k] * d[2] + _LIFT * n[2]
+        p, target = (x, y, z), sample // camera.samples * CHANNELS
+        sun, square, spot = _towards(camera, sample, p, lights, body)
+        to = (camera.points[sample, 0], camera.points[sample, 1], camera.points[sample, 2])
+        count = offer(p, sun, sun_light(n, v, to, lights), target, body, room, count)
+        count = offer(p, square, square_light(n, v, square, lights), target, body, room, count)
+        part = cone(p, _ZERO, lights, body)
+        count = offer(p, spot, spot_light(p, n, v, part, lights, body), target + 1, body, room, count)
     return count
 
 
-@compiled
-def ground_lights(directions: Any, camera: Any, height: Any, points: Any, lamps: Any, material: Any, table: Any) -> None:
-    """Where each sample meets the ground, and its light of sun and square light, which are the same in all pictures."""
-    n = (_ZERO, _ZERO, np.float32(1))
-    for sample in range(directions.shape[0]):
-        d, at = directions[sample], points[sample]
-        far = (height - camera[2]) / d[2]
-        p = (camera[0] + far * d[0], camera[1] + far * d[1], height)
-        v = (-d[0], -d[1], -d[2])
-        table[sample, 0], table[sample, 1] = p[0], p[1]
-        table[sample, 2] = _sun_light(n, v, at, lamps, material)[1]
-        table[sample, 3] = _area_light(p, n, v, at, lamps, material)[1]
+@jitted
+def ground_table(camera: Any, lights: Any, ground: Any) -> None:
+    """Fill in what is the same on the ground in all pictures."""
+    up, table, pixels, samples = (_ZERO, _ZERO, _ONE), ground.table, ground.pixels, camera.samples
+    pixels[:] = _ZERO
+    for sample in range(table.shape[0]):
+        v = (-camera.directions[sample, 0], -camera.directions[sample, 1], -camera.directions[sample, 2])
+        far = (camera.place[2] - ground.height) / v[2]
+        x, y = camera.place[0] - far * v[0], camera.place[1] - far * v[1]
+        at = camera.points[sample]
+        square = (at[3] - x, at[4] - y, at[5] - ground.height)
+        table[sample, 0], table[sample, 1] = x, y
+        table[sample, 2] = sun_light(up, v, (at[0], at[1], at[2]), lights)
+        table[sample, 3] = square_light(up, v, square, lights)
+        pixel = sample // samples
+        pixels[pixel, 0] += x / np.float32(samples)
+        pixels[pixel, 1] += y / np.float32(samples)
+        pixels[pixel, 3] += table[sample, 2]
+        pixels[pixel, 4] += table[sample, 3]
+    for sample in range(table.shape[0]):
+        one = pixels[sample // samples]
+        one[2] = max(one[2], math.hypot(table[sample, 0] - one[0], table[sample, 1] - one[1]))
 
 
-@compiled
-def shade_ground(
-    directions: Any, height: Any, points: Any, samples: int, lamps: Any, material: Any, spot: Any, axes: Any, disc: Any,
-    table: Any, body: Any, out: Any, seen: Any, count: int,
-) -> int:  # fmt: skip
-    """Shade the samples that do not see the object. Returns the number of shadow rays."""
-    n = (_ZERO, _ZERO, np.float32(1))
-    for sample in range(directions.shape[0]):
-        if seen[sample]:
-            continue
-        pixel, at, d, known = sample // samples, points[sample], directions[sample], table[sample]
-        p = (known[0], known[1], height)
-        sun = (_FAR * at[0], _FAR * at[1], _FAR * at[2])
-        count = _offer(p, sun, known[2], pixel, 2, body, out, count)
-        square = (at[3] - p[0], at[4] - p[1], at[5] - p[2])
-        count = _offer(p, square, known[3], pixel, 2, body, out, count)
-        to, weight = _spot_light(p, n, (-d[0], -d[1], -d[2]), at, lamps, material, spot, axes, disc)
-        count = _offer(p, to, weight, pixel, 3, body, out, count)
+@jitted
+def _shade_plain(camera: Any, lights: Any, body: Any, ground: Any, slants: Any, pixel: Any, room: Any) -> Any:
+    """Shade a pixel of ground as a whole. Returns what could not be: 1 white light, 2 the spotlight, 3 both."""
+    p = (ground.pixels[pixel, 0], ground.pixels[pixel, 1], ground.height)
+    reach, left = ground.pixels[pixel, 2], 0
+    sun, square = (_ZERO, _ZERO, _FAR), (-p[0], -p[1], camera.points[0, 5] - p[2])
+    if near(p, sun, reach + slants[0], body) or near(p, square, reach + slants[1], body):
+        left = 1
+    else:
+        room.sums[pixel, 2] += ground.pixels[pixel, 3] + ground.pixels[pixel, 4]
+    part = cone(p, max(reach, np.float32(1e-6)), lights, body)
+    if part == _ZERO:
+        return left
+    spot = (body.spot[0] - p[0], body.spot[1] - p[1], body.spot[2] - p[2])
+    if part < _ZERO or near(p, spot, reach + lights.radius, body):
+        return left + 2
+    x, y, z = camera.place[0] - p[0], camera.place[1] - p[1], camera.place[2] - p[2]
+    scale = _ONE / math.sqrt(x * x + y * y + z * z)
+    v, up = (scale * x, scale * y, scale * z), (_ZERO, _ZERO, _ONE)
+    room.sums[pixel, 3] += np.float32(camera.samples) * spot_light(p, up, v, part, lights, body)
+    return left
+
+
+@jitted
+def _shade_sample(
+    camera: Any, lights: Any, body: Any, ground: Any, sample: Any, left: Any, room: Any, count: Any
+) -> Any:
+    """Shade one sample of ground."""
+    p, target = (ground.table[sample, 0], ground.table[sample, 1], ground.height), sample // camera.samples * CHANNELS
+    sun, square, spot = _towards(camera, sample, p, lights, body)
+    if left & 1:
+        count = offer(p, sun, ground.table[sample, 2], target + 2, body, room, count)
+        count = offer(p, square, ground.table[sample, 3], target + 2, body, room, count)
+    if left & 2:
+        part = cone(p, _ZERO, lights, body)
+        if part > _ZERO:
+            v = (-camera.directions[sample, 0], -camera.directions[sample, 1], -camera.directions[sample, 2])
+            weight = spot_light(p, (_ZERO, _ZERO, _ONE), v, part, lights, body)
+            count = offer(p, spot, weight, target + 3, body, room, count)
     return count
 
 
-@compiled
-def add_unshadowed(hidden: Any, weights: Any, targets: Any, sums: Any) -> None:
+@jitted
+def shade_ground(camera: Any, lights: Any, body: Any, ground: Any, slants: Any, room: Any, count: Any) -> Any:
+    """Shade what does not see the object, whole pixels where it can be. Returns the number of shadow rays."""
+    for pixel in range(ground.pixels.shape[0]):
+        first, hidden = pixel * camera.samples, 0
+        for k in range(camera.samples):
+            hidden += room.seen[first + k]
+        left = 3 if hidden else _shade_plain(camera, lights, body, ground, slants, pixel, room)
+        if left:
+            for sample in range(first, first + camera.samples):
+                if not room.seen[sample]:
+                    count = _shade_sample(camera, lights, body, ground, sample, left, room, count)
+    return count
+
+
+@jitted
+def add_unshadowed(hidden: Any, room: Any) -> None:
     """Add the light of the shadow rays that nothing hides."""
     for k in range(hidden.shape[0]):
         if hidden[k] < 0:
-            sums[targets[k] // CHANNELS, targets[k] % CHANNELS] += weights[k]
+            room.sums[room.targets[k] // CHANNELS, room.targets[k] % CHANNELS] += room.weights[k]
 
 
-@compiled
-def to_bytes(sums: Any, samples: int, colours: Any, table: Any, picture: Any) -> None:
+@jitted
+def to_bytes(sums: Any, samples: Any, colours: Any, table: Any, picture: Any) -> None:
     """Colour the sums of each pixel and write them as sRGB."""
-    scale, last = np.float32(1.0 / samples), np.float32(table.shape[0] - 1)
+    scale, last = _ONE / np.float32(samples), np.float32(table.shape[0] - 1)
     for pixel in range(sums.shape[0]):
         s = sums[pixel]
         for k in range(3):
             light = colours[0, k] * (s[0] + colours[1, k] * s[1]) + colours[2, k] * (s[2] + colours[1, k] * s[3])
-            light = min(max(light * scale, _ZERO), np.float32(1))
-            picture[pixel, k] = table[int(light * last + np.float32(0.5))]
+            picture[pixel, k] = table[int(min(max(light * scale, _ZERO), _ONE) * last + _HALF)]

@@ -1,4 +1,4 @@
-"""Light at a point, compiled: all lights are white but the spotlight, so that one number a light is enough."""
+"""Light at a point, compiled. All lights are white but the spotlight, so that one number for each is enough."""
 
 from __future__ import annotations
 
@@ -7,75 +7,79 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-__all__ = ["compiled", "cone", "reflected", "srgb_table"]
+__all__ = ["cone", "jitted", "spot_light", "square_light", "sun_light"]
 
-compiled: Any = njit(cache=True, fastmath=True, error_model="numpy")
-_PI = np.float32(math.pi)
-_ONE, _HALF, _QUARTER = np.float32(1), np.float32(0.5), np.float32(0.25)
-_TINY = np.float32(1e-6)
+jitted: Any = njit(cache=True, fastmath=True, error_model="numpy")
+_ZERO, _ONE, _TWO, _THREE, _HALF = (np.float32(value) for value in (0, 1, 2, 3, 0.5))
+_PI, _TINY = np.float32(math.pi), np.float32(1e-6)
 
 
-@compiled
-def reflected(n: Any, v: Any, l: Any, gloss: Any, alpha: Any) -> Any:
-    """What a surface reflects of light from the direction `l` to the viewer at `v`, its cosine included."""
-    cos_light = n[0] * l[0] + n[1] * l[1] + n[2] * l[2]
-    if cos_light <= 0:
-        return np.float32(0)
+@jitted
+def _reflected(n: Any, v: Any, to: Any, lights: Any) -> Any:
+    """What a surface with normal `n` reflects of light from `to` towards `v`, its cosine included."""
+    cos_light = n[0] * to[0] + n[1] * to[1] + n[2] * to[2]
+    if cos_light <= _ZERO:
+        return _ZERO
     cos_view = max(n[0] * v[0] + n[1] * v[1] + n[2] * v[2], _TINY)
-    # The half vector is (l + v) / |l + v|, and |l + v|² = 2 + 2 l·v.
-    length = 2 * (_ONE + v[0] * l[0] + v[1] * l[1] + v[2] * l[2])
+    # The half vector is (to + v) / |to + v|, and |to + v|² = 2 + 2 to·v.
+    length = _TWO + _TWO * (v[0] * to[0] + v[1] * to[1] + v[2] * to[2])
     cos_half = (cos_light + cos_view) / math.sqrt(max(length, _TINY))
-    square = alpha * alpha
+    square = lights.alpha * lights.alpha
     spread = cos_half * cos_half * (square - _ONE) + _ONE
     density = square / (_PI * spread * spread)
     seen = cos_view * math.sqrt(cos_light * cos_light * (_ONE - square) + square)
     lit = cos_light * math.sqrt(cos_view * cos_view * (_ONE - square) + square)
-    return cos_light * ((_ONE - gloss) / _PI + gloss * density * _HALF / (seen + lit))
+    return cos_light * ((_ONE - lights.gloss) / _PI + lights.gloss * density * _HALF / (seen + lit))
 
 
-@compiled
-def _fade(z: Any, edge: Any, width: Any) -> Any:
-    """From 0 at the edge of the cone to 1 where its rim ends; `z` is the cosine of the angle to its axis."""
-    t = min(max((z - edge) / width, np.float32(0)), _ONE)
-    return t * t * (3 - 2 * t)
-
-
-@compiled
-def cone(p: Any, spot: Any, axes: Any, disc: Any, radius: Any, edge: Any, width: Any) -> Any:
-    """Part of the spotlight's cone that reaches a point, averaged over the points of its disc.
-
-    Args:
-        p: The point.
-        spot: Centre of the light.
-        axes: Where it looks, and two directions across, [3, 3].
-        disc: Points of the unit disc, [count, 2].
-        radius: Of the light.
-        edge: Cosine at which the cone ends.
-        width: By how much more the cosine grows until all light passes.
-    """
-    x, y, z = p[0] - spot[0], p[1] - spot[1], p[2] - spot[2]
+@jitted
+def cone(p: Any, reach: Any, lights: Any, body: Any) -> Any:
+    """Part of the spotlight's cone at a point, averaged over the light's disc; -1 if it differs within `reach`."""
+    x, y, z = p[0] - body.spot[0], p[1] - body.spot[1], p[2] - body.spot[2]
     distance = math.sqrt(x * x + y * y + z * z)
-    cosine = (x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2]) / distance
-    shift = _HALF * radius / distance  # more than the disc can change the cosine near the edge
-    if cosine + shift <= edge:
-        return np.float32(0)
-    if cosine - shift >= edge + width:
+    cosine = (x * body.axes[0][0] + y * body.axes[0][1] + z * body.axes[0][2]) / distance
+    shift = _HALF * (lights.radius + reach) / distance  # more than these can change the cosine near the edge
+    if cosine + shift <= lights.edge:
+        return _ZERO
+    if cosine - shift >= lights.edge + lights.width:
         return _ONE
-    total = np.float32(0)
-    for k in range(disc.shape[0]):
-        a, b = radius * disc[k, 0], radius * disc[k, 1]
-        dx = x - a * axes[1, 0] - b * axes[2, 0]
-        dy = y - a * axes[1, 1] - b * axes[2, 1]
-        dz = z - a * axes[1, 2] - b * axes[2, 2]
-        along = dx * axes[0, 0] + dy * axes[0, 1] + dz * axes[0, 2]
-        total += _fade(along / math.sqrt(dx * dx + dy * dy + dz * dz), edge, width)
-    return total / np.float32(disc.shape[0])
+    if reach > _ZERO:
+        return -_ONE
+    total = _ZERO
+    for k in range(len(lights.disc)):
+        a, b = lights.radius * lights.disc[k][0], lights.radius * lights.disc[k][1]
+        dx = x - a * body.axes[1][0] - b * body.axes[2][0]
+        dy = y - a * body.axes[1][1] - b * body.axes[2][1]
+        dz = z - a * body.axes[1][2] - b * body.axes[2][2]
+        along = dx * body.axes[0][0] + dy * body.axes[0][1] + dz * body.axes[0][2]
+        cosine = along / math.sqrt(dx * dx + dy * dy + dz * dz)
+        t = min(max((cosine - lights.edge) / lights.width, _ZERO), _ONE)
+        total += t * t * (_THREE - _TWO * t)
+    return total / np.float32(len(lights.disc))
 
 
-def srgb_table(entries: int) -> NDArray[np.uint8]:
-    """Bytes of sRGB for linear light from 0 to 1 in equal steps."""
-    light = np.linspace(0.0, 1.0, entries)
-    bright = 1.055 * light ** (1 / 2.4) - 0.055
-    return np.round(255 * np.where(light <= 0.0031308, 12.92 * light, bright)).astype(np.uint8)
+@jitted
+def sun_light(n: Any, v: Any, to: Any, lights: Any) -> Any:
+    """What is reflected of the sun in a direction."""
+    return lights.sun * _reflected(n, v, to, lights)
+
+
+@jitted
+def square_light(n: Any, v: Any, to: Any, lights: Any) -> Any:
+    """What is reflected of the square light, which looks down; `to` leads to one of its points."""
+    if to[2] <= _ZERO:
+        return _ZERO
+    square = to[0] * to[0] + to[1] * to[1] + to[2] * to[2]
+    scale = _ONE / math.sqrt(square)
+    unit = (to[0] * scale, to[1] * scale, to[2] * scale)
+    return lights.square * unit[2] / square * _reflected(n, v, unit, lights)
+
+
+@jitted
+def spot_light(p: Any, n: Any, v: Any, part: Any, lights: Any, body: Any) -> Any:
+    """What is reflected of the spotlight at a point that a part of its cone reaches."""
+    x, y, z = body.spot[0] - p[0], body.spot[1] - p[1], body.spot[2] - p[2]
+    square = x * x + y * y + z * z
+    scale = _ONE / math.sqrt(square)
+    return part * lights.spot / square * _reflected(n, v, (x * scale, y * scale, z * scale), lights)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from identica.rendering._rays import CHANNELS, meets_box, near, offer, turned
+from identica.rendering._rays import CHANNELS, add, meets_box, near, offer, turned
 from identica.rendering._shading import cone, jitted, spot_light, square_light, sun_light
 
 __all__ = ["CHANNELS", "add_unshadowed", "ground_table", "object_rays", "shade_ground", "shade_object", "to_bytes"]
@@ -113,13 +113,13 @@ def ground_table(camera: Any, lights: Any, ground: Any) -> None:
         at = camera.points[sample]
         square = (at[3] - x, at[4] - y, at[5] - ground.height)
         table[sample, 0], table[sample, 1] = x, y
-        table[sample, 2] = sun_light(up, v, (at[0], at[1], at[2]), lights)
-        table[sample, 3] = square_light(up, v, square, lights)
+        table[sample, 2], table[sample, 3] = sun_light(up, v, (at[0], at[1], at[2]), lights)
+        table[sample, 4], table[sample, 5] = square_light(up, v, square, lights)
         pixel = sample // samples
         pixels[pixel, 0] += x / np.float32(samples)
         pixels[pixel, 1] += y / np.float32(samples)
-        pixels[pixel, 3] += table[sample, 2]
-        pixels[pixel, 4] += table[sample, 3]
+        pixels[pixel, 3] += table[sample, 2] + table[sample, 4]
+        pixels[pixel, 4] += table[sample, 3] + table[sample, 5]
     for sample in range(table.shape[0]):
         one = pixels[sample // samples]
         one[2] = max(one[2], math.hypot(table[sample, 0] - one[0], table[sample, 1] - one[1]))
@@ -134,7 +134,7 @@ def _shade_plain(camera: Any, lights: Any, body: Any, ground: Any, slants: Any, 
     if near(p, sun, reach + slants[0], body) or near(p, square, reach + slants[1], body):
         left = 1
     else:
-        room.sums[pixel, 2] += ground.pixels[pixel, 3] + ground.pixels[pixel, 4]
+        add(pixel, 2, ground.pixels[pixel, 3], ground.pixels[pixel, 4], room)
     part = cone(p, max(reach, np.float32(1e-6)), lights, body)
     if part == _ZERO:
         return left
@@ -144,7 +144,8 @@ def _shade_plain(camera: Any, lights: Any, body: Any, ground: Any, slants: Any, 
     x, y, z = camera.place[0] - p[0], camera.place[1] - p[1], camera.place[2] - p[2]
     scale = _ONE / math.sqrt(x * x + y * y + z * z)
     v, up = (scale * x, scale * y, scale * z), (_ZERO, _ZERO, _ONE)
-    room.sums[pixel, 3] += np.float32(camera.samples) * spot_light(p, up, v, part, lights, body)
+    light = spot_light(p, up, v, part, lights, body)
+    add(pixel, 3, np.float32(camera.samples) * light[0], np.float32(camera.samples) * light[1], room)
     return left
 
 
@@ -153,17 +154,18 @@ def _shade_sample(
     camera: Any, lights: Any, body: Any, ground: Any, sample: Any, left: Any, room: Any, count: Any
 ) -> Any:
     """Shade one sample of ground."""
-    p, target = (ground.table[sample, 0], ground.table[sample, 1], ground.height), sample // camera.samples * CHANNELS
+    known, target = ground.table, sample // camera.samples * CHANNELS
+    p = (known[sample, 0], known[sample, 1], ground.height)
     sun, square, spot = _towards(camera, sample, p, lights, body)
     if left & 1:
-        count = offer(p, sun, ground.table[sample, 2], target + 2, body, room, count)
-        count = offer(p, square, ground.table[sample, 3], target + 2, body, room, count)
+        count = offer(p, sun, (known[sample, 2], known[sample, 3]), target + 2, body, room, count)
+        count = offer(p, square, (known[sample, 4], known[sample, 5]), target + 2, body, room, count)
     if left & 2:
         part = cone(p, _ZERO, lights, body)
         if part > _ZERO:
             v = (-camera.directions[sample, 0], -camera.directions[sample, 1], -camera.directions[sample, 2])
-            weight = spot_light(p, (_ZERO, _ZERO, _ONE), v, part, lights, body)
-            count = offer(p, spot, weight, target + 3, body, room, count)
+            light = spot_light(p, (_ZERO, _ZERO, _ONE), v, part, lights, body)
+            count = offer(p, spot, light, target + 3, body, room, count)
     return count
 
 
@@ -187,7 +189,8 @@ def add_unshadowed(hidden: Any, room: Any) -> None:
     """Add the light of the shadow rays that nothing hides."""
     for k in range(hidden.shape[0]):
         if hidden[k] < 0:
-            room.sums[room.targets[k] // CHANNELS, room.targets[k] % CHANNELS] += room.weights[k]
+            target = room.targets[k]
+            add(target // CHANNELS, target % CHANNELS, room.weights[k, 0], room.weights[k, 1], room)
 
 
 @jitted
@@ -197,5 +200,6 @@ def to_bytes(sums: Any, samples: Any, colours: Any, table: Any, picture: Any) ->
     for pixel in range(sums.shape[0]):
         s = sums[pixel]
         for k in range(3):
-            light = colours[0, k] * (s[0] + colours[1, k] * s[1]) + colours[2, k] * (s[2] + colours[1, k] * s[3])
+            spot = colours[1, k]
+            light = colours[0, k] * (s[0] + spot * s[1]) + colours[2, k] * (s[2] + spot * s[3]) + s[4] + spot * s[5]
             picture[pixel, k] = table[int(min(max(light * scale, _ZERO), _ONE) * last + _HALF)]

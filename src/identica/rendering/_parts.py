@@ -34,8 +34,9 @@ class Lights(NamedTuple):
         edge: Cosine of the angle to the axis at which its cone ends.
         width: By how much the cosine grows from there until all light passes.
         disc: Points of the unit disc over which the cone is averaged, [k, 2].
-        gloss: Part of the light that the gloss reflects.
-        alpha: Square of its roughness.
+        gloss: Part of the light that the gloss reflects, seen from above.
+        rise: Exponent by which that part grows to all of the light, seen from the side.
+        alpha: Square of the roughness.
     """
 
     sun: Any
@@ -46,6 +47,7 @@ class Lights(NamedTuple):
     width: Any
     disc: Any
     gloss: Any
+    rise: Any
     alpha: Any
 
 
@@ -76,9 +78,9 @@ class Ground(NamedTuple):
 
     Attributes:
         height: Of the ground.
-        table: For each sample its x and y and its light of the sun and of the square light, [n, 4].
-        pixels: For each pixel its mean x and y, how far its samples lie from there, and its sums of light of the sun
-            and of the square light, [pixels, 5].
+        table: For each sample its x and y, and what colour and gloss reflect of the sun and of the square light, [n, 6].
+        pixels: For each pixel its mean x and y, how far its samples lie from there, and its sums of what colour and
+            gloss reflect of both, [pixels, 5].
     """
 
     height: Any
@@ -90,9 +92,9 @@ class Room(NamedTuple):
     """Where the passes write.
 
     Attributes:
-        sums: Light of each pixel from the object and from the ground, white and of the spotlight, [pixels, 4].
+        sums: Light of each pixel, as `CHANNELS` says, [pixels, 6].
         rays: Starts and directions of rays for Embree, in the object's frame, [2, 3 n, 3].
-        weights: Light that a shadow ray decides about, [3 n].
+        weights: What colour and gloss reflect of the light that a shadow ray decides about, [3 n, 2].
         targets: The sum that it belongs to, [3 n].
         which: Samples of the rays from the camera, [n].
         seen: Whether a sample sees the object, [n].

@@ -8,10 +8,12 @@ import numpy as np
 
 from identica.rendering._shading import jitted
 
-__all__ = ["CHANNELS", "meets_box", "near", "offer", "turned"]
+__all__ = ["CHANNELS", "add", "meets_box", "near", "offer", "turned"]
 
-CHANNELS = 4
-"""Sums of a pixel: the object by white light and by the spotlight, and the ground likewise."""
+CHANNELS = 6
+"""Sums of a pixel, each of white light and of the spotlight: the object's colour, the ground's, and the gloss of both."""
+
+_GLOSS = 4
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _LARGE, _SMALL = np.float32(1e30), np.float32(1e-12)
@@ -50,9 +52,16 @@ def meets_box(start: Any, to: Any, box: Any) -> Any:
 
 
 @jitted
-def offer(p: Any, to: Any, weight: Any, target: Any, body: Any, room: Any, count: Any) -> Any:
+def add(pixel: Any, channel: Any, colour: Any, gloss: Any, room: Any) -> None:
+    """Add light to the sums of a pixel."""
+    room.sums[pixel, channel] += colour
+    room.sums[pixel, _GLOSS + channel % 2] += gloss
+
+
+@jitted
+def offer(p: Any, to: Any, light: Any, target: Any, body: Any, room: Any, count: Any) -> Any:
     """Add light to a sum at once, or write the shadow ray that decides about it. Returns the number of rays."""
-    if weight <= _ZERO:
+    if light[0] + light[1] <= _ZERO:
         return count
     if near(p, to, _ZERO, body):
         start = turned((p[0] - body.origin[0], p[1] - body.origin[1], p[2] - body.origin[2]), body.turn)
@@ -60,7 +69,7 @@ def offer(p: Any, to: Any, weight: Any, target: Any, body: Any, room: Any, count
         if meets_box(start, way, body.box):
             for k in range(3):
                 room.rays[0, count, k], room.rays[1, count, k] = start[k], way[k]
-            room.weights[count], room.targets[count] = weight, target
+            room.weights[count, 0], room.weights[count, 1], room.targets[count] = light[0], light[1], target
             return count + 1
-    room.sums[target // CHANNELS, target % CHANNELS] += weight
+    add(target // CHANNELS, target % CHANNELS, light[0], light[1], room)
     return count

@@ -1,4 +1,4 @@
-"""Light at a point, compiled. All lights are white but the spotlight, so that one number for each is enough."""
+"""Light at a point, compiled. Colours come later: of each light, two numbers tell what colour and gloss reflect."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _PI, _TINY = np.float32(math.pi), np.float32(1e-6)
 
 
 @jitted
-def _reflected(n: Any, v: Any, to: Any, lights: Any) -> Any:
-    """What a surface with normal `n` reflects of light from `to` towards `v`, its cosine included."""
+def _reflected(n: Any, v: Any, to: Any, strength: Any, lights: Any) -> Any:
+    """What a surface with normal `n` reflects of light from `to` towards `v`: from its colour, and from its gloss."""
     cos_light = n[0] * to[0] + n[1] * to[1] + n[2] * to[2]
     if cos_light <= _ZERO:
-        return _ZERO
-    cos_view = max(n[0] * v[0] + n[1] * v[1] + n[2] * v[2], _TINY)
+        return _ZERO, _ZERO
+    cos_view = min(max(n[0] * v[0] + n[1] * v[1] + n[2] * v[2], _TINY), _ONE)
     # The half vector is (to + v) / |to + v|, and |to + v|² = 2 + 2 to·v.
     length = _TWO + _TWO * (v[0] * to[0] + v[1] * to[1] + v[2] * to[2])
     cos_half = (cos_light + cos_view) / math.sqrt(max(length, _TINY))
@@ -30,7 +30,9 @@ def _reflected(n: Any, v: Any, to: Any, lights: Any) -> Any:
     density = square / (_PI * spread * spread)
     seen = cos_view * math.sqrt(cos_light * cos_light * (_ONE - square) + square)
     lit = cos_light * math.sqrt(cos_view * cos_view * (_ONE - square) + square)
-    return cos_light * ((_ONE - lights.gloss) / _PI + lights.gloss * density * _HALF / (seen + lit))
+    gloss = lights.gloss + (_ONE - lights.gloss) * math.pow(_ONE - cos_view, lights.rise)
+    light = strength * cos_light
+    return light * (_ONE - gloss) / _PI, light * gloss * density * _HALF / (seen + lit)
 
 
 @jitted
@@ -62,24 +64,26 @@ def cone(p: Any, reach: Any, lights: Any, body: Any) -> Any:
 @jitted
 def sun_light(n: Any, v: Any, to: Any, lights: Any) -> Any:
     """What is reflected of the sun in a direction."""
-    return lights.sun * _reflected(n, v, to, lights)
+    return _reflected(n, v, to, lights.sun, lights)
 
 
 @jitted
 def square_light(n: Any, v: Any, to: Any, lights: Any) -> Any:
     """What is reflected of the square light, which looks down; `to` leads to one of its points."""
     if to[2] <= _ZERO:
-        return _ZERO
+        return _ZERO, _ZERO
     square = to[0] * to[0] + to[1] * to[1] + to[2] * to[2]
     scale = _ONE / math.sqrt(square)
     unit = (to[0] * scale, to[1] * scale, to[2] * scale)
-    return lights.square * unit[2] / square * _reflected(n, v, unit, lights)
+    return _reflected(n, v, unit, lights.square * unit[2] / square, lights)
 
 
 @jitted
 def spot_light(p: Any, n: Any, v: Any, part: Any, lights: Any, body: Any) -> Any:
     """What is reflected of the spotlight at a point that a part of its cone reaches."""
+    if part <= _ZERO:
+        return _ZERO, _ZERO
     x, y, z = body.spot[0] - p[0], body.spot[1] - p[1], body.spot[2] - p[2]
     square = x * x + y * y + z * z
     scale = _ONE / math.sqrt(square)
-    return part * lights.spot / square * _reflected(n, v, (x * scale, y * scale, z * scale), lights)
+    return _reflected(n, v, (x * scale, y * scale, z * scale), part * lights.spot / square, lights)

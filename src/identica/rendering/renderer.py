@@ -42,7 +42,7 @@ class TeapotRenderer:
         points = _float32(_samples.light_points(scene, units))
         self._camera = Camera(_float32(scene.camera), directions, points, samples)
         self._lights = _lights(scene)
-        table, pixels = np.empty((len(units), 4), np.float32), np.empty((size * size, 5), np.float32)
+        table, pixels = np.empty((len(units), 6), np.float32), np.empty((size * size, 5), np.float32)
         self._ground = Ground(np.float32(scene.ground_height), table, pixels)
         self._kernels.ground_table(self._camera, self._lights, self._ground)
         self._room = _room(size * size, len(units))
@@ -135,15 +135,15 @@ def _lights(scene: Scene) -> Lights:
         max(scene.spot_blend * (1 - edge), 1e-6),
     ]
     disc = _numbers(_samples.disc_points(_samples.unit_samples(1, _DISC)[:, :2]))
-    return Lights(*map(np.float32, numbers), disc, np.float32(scene.gloss), np.float32(scene.roughness**2))
+    return Lights(*map(np.float32, numbers), disc, *map(np.float32, (scene.gloss, scene.gloss_rise, scene.roughness**2)))
 
 
 def _room(pixels: int, count: int) -> Room:
     """Room for the passes over so many samples: at most three shadow rays each."""
     return Room(
-        np.empty((pixels, 4), np.float32),
+        np.empty((pixels, 6), np.float32),
         np.empty((2, 3 * count, 3), np.float32),
-        np.empty(3 * count, np.float32),
+        np.empty((3 * count, 2), np.float32),
         np.empty(3 * count, np.int32),
         np.empty(count, np.int32),
         np.empty(count, np.uint8),

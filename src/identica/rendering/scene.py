@@ -35,7 +35,8 @@ class Scene:
         area_power: Of the square light that shines down, in W.
         area_height: Of that light, above the origin.
         area_side: Of its square.
-        gloss: Part of the light that is reflected by the rough gloss; the rest is diffuse.
+        gloss: Part of the light that the white, rough gloss reflects, seen from above; the rest is diffuse.
+        gloss_rise: Exponent p of its growth to the whole as the cosine c of the angle of view falls: (1 - c)^p.
         roughness: Of the gloss.
         saturations: Of the object, the spotlight and the ground.
     """
@@ -44,8 +45,8 @@ class Scene:
     lens: float = 35.0
     sensor: float = 50.0
     size: float = 4.44
-    teapot_scale: float = 0.7
-    teapot_centre: Vector = (0.0, 0.0, 1.5)
+    teapot_scale: float = 0.946
+    teapot_centre: Vector = (0.0, 0.0, 1.437)
     spot_power: float = 3000.0
     spot_angle: float = math.radians(35.0)
     spot_blend: float = 0.1
@@ -57,8 +58,9 @@ class Scene:
     area_power: float = 39.27
     area_height: float = 7.0
     area_side: float = 1.0
-    gloss: float = 0.1
-    roughness: float = 0.6
+    gloss: float = 0.03
+    gloss_rise: float = 3.8
+    roughness: float = 0.3
     saturations: Vector = (1.0, 0.8, 0.6)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import final
@@ -39,7 +40,7 @@ def newell_patches() -> NDArray[np.float64]:
 
 
 def teapot_mesh(scale: float = 1.0, centre: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Mesh:
-    """The teapot with its spout along y, as triangles.
+    """The teapot with its spout halfway between x and -y, as triangles.
 
     Args:
         scale: Of Newell's numbers.
@@ -57,7 +58,7 @@ def teapot_mesh(scale: float = 1.0, centre: tuple[float, float, float] = (0.0, 0
     a, b, c, d = grid[:, :-1, :-1], grid[:, 1:, :-1], grid[:, 1:, 1:], grid[:, :-1, 1:]
     triangles = np.concatenate([np.stack(one, axis=-1).reshape(-1, 3) for one in ((a, b, c), (a, c, d))])
     vertices = scale * (places.reshape(-1, 3) - np.array(centre))
-    return Mesh(_quarter_turn(vertices), _quarter_turn(normals.reshape(-1, 3)), triangles.astype(np.int32))
+    return Mesh(_turned(vertices), _turned(normals.reshape(-1, 3)), triangles.astype(np.int32))
 
 
 def _bernstein(t: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -70,6 +71,8 @@ def _slopes(t: NDArray[np.float64]) -> NDArray[np.float64]:
     return 3 * np.stack([-((1 - t) ** 2), (1 - t) * (1 - 3 * t), t * (2 - 3 * t), t**2], axis=1)
 
 
-def _quarter_turn(points: NDArray[np.float64]) -> NDArray[np.float32]:
-    """From the spout along x to the spout along y."""
-    return np.stack([-points[:, 1], points[:, 0], points[:, 2]], axis=1).astype(np.float32)
+def _turned(points: NDArray[np.float64]) -> NDArray[np.float32]:
+    """From the spout along x to the spout halfway between x and -y."""
+    across = (points[:, 1] - points[:, 0]) / math.sqrt(2)
+    along = (points[:, 0] + points[:, 1]) / math.sqrt(2)
+    return np.stack([along, across, points[:, 2]], axis=1).astype(np.float32)

@@ -34,8 +34,9 @@ class Lights(NamedTuple):
         edge: Cosine of the angle to the axis at which its cone ends.
         width: By how much the cosine grows from there until all light passes.
         disc: Points of the unit disc over which the cone is averaged, [k, 2].
-        gloss: Part of the light that the gloss reflects, seen from above.
+        gloss: Part of the light that the gloss takes from the colour below, seen from above.
         rise: Exponent by which that part grows to all of the light, seen from the side.
+        white: What the gloss reflects of that.
         alpha: Square of the roughness.
     """
 
@@ -48,6 +49,7 @@ class Lights(NamedTuple):
     disc: Any
     gloss: Any
     rise: Any
+    white: Any
     alpha: Any
 
 

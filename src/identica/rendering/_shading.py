@@ -32,7 +32,7 @@ def _reflected(n: Any, v: Any, to: Any, strength: Any, lights: Any) -> Any:
     lit = cos_light * math.sqrt(cos_view * cos_view * (_ONE - square) + square)
     gloss = lights.gloss + (_ONE - lights.gloss) * math.pow(_ONE - cos_view, lights.rise)
     light = strength * cos_light
-    return light * (_ONE - gloss) / _PI, light * gloss * density * _HALF / (seen + lit)
+    return light * (_ONE - gloss) / _PI, light * gloss * lights.white * density * _HALF / (seen + lit)
 
 
 @jitted

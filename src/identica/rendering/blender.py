@@ -50,8 +50,8 @@ class BlenderRenderer:
         self._bpy = _blender()
         self._bpy.ops.wm.read_factory_settings(use_empty=True)
         self._settings(_checks.at_least_one("samples", samples), denoised, _checks.at_least_one("threads", threads))
-        self._object_colours = self._add_teapot()
-        self._ground_colours = self._add_ground()
+        self._object_colour = self._add_teapot()
+        self._ground_colour = self._add_ground()
         self._add_camera()
         self._spot = self._add_lights()
 
@@ -88,12 +88,12 @@ class BlenderRenderer:
         self._bpy.context.scene.collection.objects.link(added)
         return added
 
-    def _add_teapot(self) -> list[Any]:
+    def _add_teapot(self) -> Any:
         mesh = teapot_mesh(self.scene.teapot_scale, self.scene.teapot_centre)
         self._teapot = self._add("teapot", self._mesh("teapot", mesh))
         return self._material(self._teapot)
 
-    def _add_ground(self) -> list[Any]:
+    def _add_ground(self) -> Any:
         far, height = _GROUND_REACH, self.scene.ground_height
         corners = np.array([[-far, -far, height], [far, -far, height], [far, far, height], [-far, far, height]])
         up = np.repeat([[0.0, 0.0, 1.0]], 4, axis=0)
@@ -107,27 +107,33 @@ class BlenderRenderer:
         data.normals_split_custom_set_from_vertices(mesh.normals.tolist())
         return data
 
-    def _material(self, owner: Any) -> list[Any]:
-        """Give an object its rubber; return the inputs that take the colour."""
+    def _material(self, owner: Any) -> Any:
+        """Give an object its rubber; return the input that takes the colour."""
         material = self._bpy.data.materials.new(owner.name)
         material.use_nodes = True
         tree = material.node_tree
         tree.nodes.clear()
-        diffuse, glossy, mix, output = (
-            tree.nodes.new(f"ShaderNode{kind}")
-            for kind in ("BsdfDiffuse", "BsdfAnisotropic", "MixShader", "OutputMaterial")
-        )
+        kinds = ("BsdfDiffuse", "BsdfAnisotropic", "LayerWeight", "Math", "Math", "MixShader", "OutputMaterial")
+        nodes = [tree.nodes.new(f"ShaderNode{kind}") for kind in kinds]
+        diffuse, glossy, facing, power, growth, mix, output = nodes
         glossy.distribution = "GGX"
         glossy.inputs["Roughness"].default_value = self.scene.roughness
-        mix.inputs[0].default_value = self.scene.gloss
+        glossy.inputs["Color"].default_value = (*[self.scene.gloss_white] * 3, 1.0)
+        facing.inputs["Blend"].default_value = 0.5  # then it is 1 - c
+        power.operation, growth.operation = "POWER", "MULTIPLY_ADD"
+        power.inputs[1].default_value = self.scene.gloss_rise
+        growth.inputs[1].default_value, growth.inputs[2].default_value = 1 - self.scene.gloss, self.scene.gloss
         for source, target in (
+            (facing.outputs["Facing"], power.inputs[0]),
+            (power.outputs[0], growth.inputs[0]),
+            (growth.outputs[0], mix.inputs[0]),
             (diffuse.outputs[0], mix.inputs[1]),
             (glossy.outputs[0], mix.inputs[2]),
             (mix.outputs[0], output.inputs[0]),
         ):
             tree.links.new(source, target)
         owner.data.materials.append(material)
-        return [diffuse.inputs["Color"], glossy.inputs["Color"]]
+        return diffuse.inputs["Color"]
 
     def _add_camera(self) -> None:
         data = self._bpy.data.cameras.new("camera")
@@ -156,9 +162,8 @@ class BlenderRenderer:
         self._spot.matrix_world = _looking(spot, origin - spot)
         ours, light, ground = placing.colours[index]
         self._spot.data.color = tuple(light)
-        for inputs, colour in ((self._object_colours, ours), (self._ground_colours, ground)):
-            for one in inputs:
-                one.default_value = (*colour, 1.0)
+        self._object_colour.default_value = (*ours, 1.0)
+        self._ground_colour.default_value = (*ground, 1.0)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "picture.png"
             self._bpy.context.scene.render.filepath = str(path)

@@ -37,6 +37,7 @@ class Scene:
         area_side: Of its square.
         gloss: Part of the light that the white, rough gloss reflects, seen from above; the rest is diffuse.
         gloss_rise: Exponent p of its growth to the whole as the cosine c of the angle of view falls: (1 - c)^p.
+        gloss_white: What the gloss reflects of the light that it takes from the colour below.
         roughness: Of the gloss.
         saturations: Of the object, the spotlight and the ground.
     """
@@ -45,8 +46,8 @@ class Scene:
     lens: float = 35.0
     sensor: float = 50.0
     size: float = 4.44
-    teapot_scale: float = 0.946
-    teapot_centre: Vector = (0.0, 0.0, 1.437)
+    teapot_scale: float = 0.95
+    teapot_centre: Vector = (0.0, 0.0, 1.43)
     spot_power: float = 3000.0
     spot_angle: float = math.radians(35.0)
     spot_blend: float = 0.1
@@ -58,9 +59,10 @@ class Scene:
     area_power: float = 39.27
     area_height: float = 7.0
     area_side: float = 1.0
-    gloss: float = 0.03
+    gloss: float = 0.013
     gloss_rise: float = 3.8
-    roughness: float = 0.3
+    gloss_white: float = 0.28
+    roughness: float = 0.42
     saturations: Vector = (1.0, 0.8, 0.6)
 
     @property

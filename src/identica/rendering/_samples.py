@@ -13,7 +13,7 @@ from identica.rendering.scene import Scene
 __all__ = ["camera_directions", "disc_points", "light_points", "unit_samples"]
 
 _DIMENSIONS = 8
-_FILTER_WIDTH = 1.5
+_FILTER_WIDTH = 3.0
 _BLACKMAN_HARRIS = (0.35875, -0.48829, 0.14128, -0.01168)
 
 
@@ -57,7 +57,7 @@ def disc_points(units: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _filtered(units: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Even numbers as offsets with the density of a Blackman-Harris window that is 1.5 pixels wide."""
+    """Even numbers as offsets with the density of a Blackman-Harris window that is 3 pixels wide."""
     places = np.linspace(0.0, 1.0, 513)
     window = sum(a * np.cos(2 * math.pi * k * places) for k, a in enumerate(_BLACKMAN_HARRIS))
     mass = np.concatenate([[0.0], np.cumsum((window[1:] + window[:-1]) / 2)])

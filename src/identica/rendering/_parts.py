@@ -80,7 +80,8 @@ class Ground(NamedTuple):
 
     Attributes:
         height: Of the ground.
-        table: For each sample its x and y, and what colour and gloss reflect of the sun and of the square light, [n, 6].
+        table: For each sample its x and y, and what colour and gloss reflect of the sun and of the square light,
+            [n, 6].
         pixels: For each pixel its mean x and y, how far its samples lie from there, and its sums of what colour and
             gloss reflect of both, [pixels, 5].
     """

@@ -11,7 +11,7 @@ from identica.rendering._shading import jitted
 __all__ = ["CHANNELS", "add", "meets_box", "near", "offer", "turned"]
 
 CHANNELS = 6
-"""Sums of a pixel, each of white light and of the spotlight: the object's colour, the ground's, and the gloss of both."""
+"""Sums of a pixel, each of white light and of the spotlight: the object's colour, the ground's, and all gloss."""
 
 _GLOSS = 4
 

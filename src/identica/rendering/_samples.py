@@ -59,6 +59,7 @@ def disc_points(units: NDArray[np.float64]) -> NDArray[np.float64]:
 def _filtered(units: NDArray[np.float64]) -> NDArray[np.float64]:
     """Even numbers as offsets with the density of a Blackman-Harris window that is 3 pixels wide."""
     places = np.linspace(0.0, 1.0, 513)
-    window = sum(a * np.cos(2 * math.pi * k * places) for k, a in enumerate(_BLACKMAN_HARRIS))
+    waves = np.cos(2 * math.pi * np.arange(len(_BLACKMAN_HARRIS))[:, None] * places)
+    window = np.array(_BLACKMAN_HARRIS) @ waves
     mass = np.concatenate([[0.0], np.cumsum((window[1:] + window[:-1]) / 2)])
     return _FILTER_WIDTH * (np.interp(units, mass / mass[-1], places) - 0.5)

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
 
 __all__ = ["cone", "jitted", "spot_light", "square_light", "sun_light"]
 
-jitted: Any = njit(cache=True, fastmath=True, error_model="numpy")
 _ZERO, _ONE, _TWO, _THREE, _HALF = (np.float32(value) for value in (0, 1, 2, 3, 0.5))
 _PI, _TINY = np.float32(math.pi), np.float32(1e-6)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def jitted(function: _Function) -> _Function:
+    """Compile a function at its first call, and keep the result on disk."""
+    compiled: Any = njit(cache=True, fastmath=True, error_model="numpy")(function)
+    return cast("_Function", compiled)
 
 
 @jitted

@@ -135,8 +135,9 @@ def _lights(scene: Scene) -> Lights:
         max(scene.spot_blend * (1 - edge), 1e-6),
     ]
     disc = _numbers(_samples.disc_points(_samples.unit_samples(1, _DISC)[:, :2]))
-    gloss = (scene.gloss, scene.gloss_rise, scene.gloss_white, scene.roughness**2)
-    return Lights(*map(np.float32, numbers), disc, *map(np.float32, gloss))
+    lamps = map(np.float32, numbers)
+    gloss = map(np.float32, (scene.gloss, scene.gloss_rise, scene.gloss_white, scene.roughness**2))
+    return Lights._make([*lamps, disc, *gloss])
 
 
 def _room(pixels: int, count: int) -> Room:

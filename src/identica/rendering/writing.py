@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
+from identica.rendering._stores import ArrayStore, FileStore, PictureStore
 from identica.rendering.latents import to_scene
 from identica.rendering.renderer import TeapotRenderer, check_installed
 from identica.rendering.sets import RenderedSet
-from identica.rendering.stores import ArrayStore, FileStore, PictureStore
 
 __all__ = ["write_set"]
 
@@ -129,8 +129,8 @@ def _side_by_side(settings: RenderedSet, tasks: Sequence[_Task], workers: int) -
             sender.close()
             active[receiver] = process
         while active:
-            for receiver in wait(list(active)):
-                assert isinstance(receiver, Connection)
+            ready = wait(list(active))
+            for receiver in [connection for connection in active if connection in ready]:
                 try:
                     yield receiver.recv()
                 except EOFError:

@@ -63,14 +63,19 @@ class RenderedSet:
         if self.pairs is not None:
             self.pairs.check(UNIT_BOX)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the names of files start: those of the pictures with nothing, those of their partners with `partner_`."""
+        return ("",) if self.pairs is None else ("", "partner_")
+
     def parts(self) -> dict[str, NDArray[np.float64]]:
-        """Unit latents of each part by the start of its files' names: those of the pictures, and of `partner_`s."""
+        """Unit latents by `names`."""
         anchors = Marginal(UNIT_BOX, Uniform()).sample(self.count, random_stream(self.seed, "latents"))
-        parts = {"": anchors}
+        drawn = [anchors]
         if self.pairs is not None:
             stream = random_stream(self.seed, "partners")
-            parts["partner_"] = Conditional(UNIT_BOX, self.pairs).sample(anchors, stream)
-        return {name: latents.numpy().astype(np.float64) for name, latents in parts.items()}
+            drawn.append(Conditional(UNIT_BOX, self.pairs).sample(anchors, stream))
+        return {name: one.numpy().astype(np.float64) for name, one in zip(self.names, drawn, strict=True)}
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """The files of latents by name: unit ones are called raw, those of the scene have no other name."""

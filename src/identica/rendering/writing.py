@@ -66,7 +66,7 @@ def write_set(
 
 def _stores(settings: RenderedSet, folder: Path) -> dict[str, PictureStore]:
     kind = FileStore if settings.layout == "files" else ArrayStore
-    return {name: kind(folder, f"{name}images", settings.count, settings.size) for name in settings.parts()}
+    return {name: kind(folder, f"{name}images", settings.count, settings.size) for name in settings.names}
 
 
 def _claim(settings: RenderedSet, folder: Path) -> None:
@@ -89,7 +89,7 @@ def _claim(settings: RenderedSet, folder: Path) -> None:
 
 def _check_space(settings: RenderedSet, folder: Path) -> None:
     """Pictures in an array take three bytes a pixel; as files they take less, but seldom less than a fourth."""
-    pixels = settings.count * len(settings.parts()) * settings.size**2
+    pixels = settings.count * len(settings.names) * settings.size**2
     needed = pixels * 3 if settings.layout == "array" else pixels * 3 // 4
     there = next(parent for parent in folder.absolute().parents if parent.exists())
     free = shutil.disk_usage(there).free

@@ -3,8 +3,9 @@
     python benchmarks/rendering.py [--json] [--scenes 20] [--picture docs/3dident/side-by-side.png]
 
 Differences are mean absolute ones in percent of the range of a channel: red, green, blue. Speeds are pictures by
-seconds of processor time, so that neighbours on the machine do not count; two free cores render twice as many. Without Blender (`pip install 'identica[blender]'`) its part is left out; the six pictures are
-looked for in the folder `3dident_reference` of IDENTICA_DATA.
+seconds of processor time, so that neighbours on the machine do not count. Without Blender
+(`pip install 'identica[blender]'`) its part is left out; the six pictures are looked for in the folder
+`3dident_reference` of IDENTICA_DATA.
 """
 
 from __future__ import annotations

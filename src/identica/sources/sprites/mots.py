@@ -12,7 +12,14 @@ import numpy as np
 from identica._checks import InputError
 from identica._files import replacing
 from identica._folders import cache_folder
-from identica.sources.annotations import CAR, PEDESTRIAN, Annotated, annotation_digest, annotation_files, read_annotations
+from identica.sources.annotations import (
+    CAR,
+    PEDESTRIAN,
+    Annotated,
+    annotation_digest,
+    annotation_files,
+    read_annotations,
+)
 from identica.sources.sprites.drawing import FRAME
 from identica.sources.sprites.transitions import Transitions
 

@@ -20,8 +20,9 @@ __all__ = ["MaskPairs"]
 class MaskPairs(LabelledSource):
     """A frame and one that is 1 to so many frames later, of sequences that may be trained on.
 
-    Anchors are uniform over all frames that have a next one, and the distance to the partner is uniform over those that
-    the rest of the sequence allows. Single masks are drawn without replacement.
+    Anchors are uniform over all frames that have a next one, and so is the distance to the partner, over 1 to
+    `max_lag`; where the sequence ends before, the partner is its last frame. Single masks are drawn without
+    replacement.
 
     Args:
         sequences: All there are.
@@ -87,10 +88,10 @@ class MaskPairs(LabelledSource):
         return MaskPairs(self.sequences, self.max_lag, chosen, self.device)
 
     def _at(self, chosen: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
-        uniform = torch.rand(len(chosen), generator=generator, device=generator.device).cpu()
+        lags = torch.randint(self.max_lag, (len(chosen),), generator=generator, device=generator.device).cpu() + 1
         rows = chosen.cpu()
-        first, reach = self.anchors[rows], self.reach[rows]
-        second = first + 1 + (uniform * reach).long().clamp(max=reach - 1)
+        first = self.anchors[rows]
+        second = first + torch.minimum(lags, self.reach[rows])
         return self._pictured(first, generator), self._pictured(second, generator)
 
     def _drawn(self, count: int, generator: Generator) -> Tensor:

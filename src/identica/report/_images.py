@@ -47,13 +47,15 @@ def traversals(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
 def averages(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
     """For each component the average of the pictures around evenly spaced quantiles of it, whatever the others are.
 
+    Each average is made as bright as the brightest picture can be.
+
     Args:
         images: [samples, channels, height, width] or [samples, height, width].
         codes: [samples, components].
     """
     pixels, shown = pixels_of(images), min(_COMPONENTS, codes.shape[1])
     around = [rows for component in range(shown) for rows in _around(codes[:, component], _AROUND)]
-    means = np.stack([pixels[rows].mean(axis=0).round().astype(np.uint8) for rows in around])
+    means = np.stack([_bright(pixels[rows].mean(axis=0)) for rows in around])
     files = iter(_fitting(means, np.ones(len(means), np.int64), most=_MOST_OF_AVERAGES))
     quantiles = np.quantile(codes[:, :shown], _QUANTILES, axis=0)
     return [[Picture(float(code), next(files)) for code in column] for column in quantiles.T]
@@ -73,6 +75,10 @@ def pair_sheet(pairs: NDArray[Any]) -> list[str]:
 
 def _size(pairs: NDArray[Any]) -> tuple[int, int]:
     return int(pairs.shape[-2]), int(pairs.shape[-1])
+
+
+def _bright(mean: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return (mean * (255 / max(1.0, float(mean.max())))).round().astype(np.uint8)
 
 
 def _around(values: Array, part: float) -> list[NDArray[np.int64]]:

@@ -57,7 +57,12 @@ class KittiMasks(SourceSettings):
     def __str__(self) -> str:
         apart = "1 frame" if self.max_lag == 1 else f"up to {self.max_lag} frames"
         unlike = "" if self.held_out == type(self).held_out else f", {100 * self.held_out:g} % held out"
-        return f"{_LABELS[self.data]}, {apart} apart{unlike}"
+        return f"{self.name}, {apart} apart{unlike}"
+
+    @property
+    def name(self) -> str:
+        """What the masks are called, whatever their pairs."""
+        return _LABELS[self.data]
 
     @property
     def path(self) -> Path:
@@ -104,7 +109,7 @@ class KittiMasks(SourceSettings):
         """A sentence on the masks and their pairs."""
         apart = "one frame later" if self.max_lag == 1 else f"up to {self.max_lag} frames later"
         held = f" {100 * self.held_out:g} % of the sequences were never trained on." if self.held_out else ""
-        return f"Images are those of {_LABELS[self.data]}; a partner is the same person {apart}.{held}"
+        return f"Images are those of {self.name}; a partner is the same person {apart}.{held}"
 
 
 def _made() -> Path:

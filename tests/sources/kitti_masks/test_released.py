@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from identica._checks import InputError
 from identica.sources.kitti_masks import measure_masks, read_released
@@ -34,20 +35,14 @@ def test_arrays_of_any_protocol_are_read(tmp_path: Path, protocol: int, dtype: A
     found = read_released(stored(tmp_path, content, protocol))
     assert found.lengths.tolist() == [3, 5]
     assert found.tracks.tolist() == [0, 1]
-    assert np.array_equal(found.images.floats(np_range(8))[:, 0].numpy(), np.concatenate(MASKS))
+    assert np.array_equal(found.images.floats(torch.arange(8))[:, 0].numpy(), np.concatenate(MASKS))
     assert np.allclose(found.factors.numpy(), np.concatenate(CONTENT["pedestrians_latents"]))
-
-
-def np_range(count: int) -> Any:
-    import torch
-
-    return torch.arange(count)
 
 
 def test_arrays_by_columns_are_read(tmp_path: Path) -> None:
     content = CONTENT | {"pedestrians": [np.asfortranarray(one) for one in MASKS]}
     found = read_released(stored(tmp_path, content))
-    assert np.array_equal(found.images.floats(np_range(8))[:, 0].numpy(), np.concatenate(MASKS))
+    assert np.array_equal(found.images.floats(torch.arange(8))[:, 0].numpy(), np.concatenate(MASKS))
 
 
 class Hostile:
@@ -84,7 +79,7 @@ def test_a_hostile_pickle_is_refused_and_runs_nothing(tmp_path: Path, named: str
 
 
 def test_the_error_names_what_the_pickle_wants(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it wants to call posix.mkdir, and only numpy arrays are read"):
+    with pytest.raises(InputError, match=r"it wants to call posix\.mkdir, and only numpy arrays are read"):
         read_released(stored(tmp_path, Hostile(os.mkdir, "x")))
 
 

@@ -9,6 +9,7 @@ import typer
 
 from identica._checks import InputError
 from identica.cli import data as data
+from identica.cli import datasets as datasets
 from identica.cli import downloads as downloads
 from identica.cli import figures as figures
 from identica.cli import paper as paper

@@ -16,7 +16,7 @@ from typing import final
 from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
-from identica.sources import DSprites, NaturalSprites
+from identica.sources import DSprites, KittiMasks, NaturalSprites
 
 __all__ = ["DOWNLOADS", "Download", "download", "fetch"]
 
@@ -50,6 +50,10 @@ DOWNLOADS = {
     # Its authors' record, https://zenodo.org/records/3948069, shows a checksum; none is pinned here.
     "natural-sprites": Download(
         "https://zenodo.org/record/3948069/files/downscale_keepaspect.csv?download=1", lambda: NaturalSprites().path
+    ),
+    # Likewise https://zenodo.org/records/3931823.
+    "kitti-masks": Download(
+        "https://zenodo.org/record/3931823/files/kitti_peds_v2.pickle?download=1", lambda: KittiMasks().path
     ),
 }
 """The files of data sets, by the names that the command line gives them."""

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from identica._machine import describe_machine, peak_memory_mb, versions
 from identica._plain import digest, to_plain
 from identica._random import random_stream
-from identica._words import percent
 from identica.assembly import fit
-from identica.encoders import rows_at_once
+from identica.experiments._evaluation import Evaluation, as_numpy, example_pairs, identity, summaries
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
-from identica.learners import Learner, LearnerSettings
-from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
+from identica.learners import LearnerSettings
+from identica.metrics import DEFAULT_SCORES, quick_scores
 from identica.recipes import Recipe
 from identica.sources import LabelledSource, SourceSettings
 from identica.training import Report, resolve_device
 
 __all__ = ["Run", "execute"]
 
-_EVALUATION_SAMPLES, _EVALUATION_ENTRIES = 4096, 1 << 27
 _CURVE_POINTS = 20
-# Observations of more numbers than this are not scored themselves: a regression from pixels says little.
-_MOST_SCORED_COLUMNS = 256
-# Bytes of observations that are kept for pictures.
-_MOST_KEPT_BYTES = 1 << 24
 
 
 @final
@@ -101,41 +90,47 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     started = time.monotonic()
     device = resolve_device(device)
     source = run.source.build(run.seed, device)
-    factors, observations = source.with_factors(_evaluated(source), random_stream(run.seed, "evaluation", device))
-    kinds, quick = [factor.kind for factor in source.factors], quick_scores(run.scores)
+    whole, unseen = _evaluations(source, run.seed, device)
+    quick = quick_scores(run.scores)
     prepared = time.monotonic() - started
-
-    def evaluate(learner: Learner) -> Mapping[str, float]:
-        found = compute_scores(quick, factors, _codes(learner, observations), kinds)
-        return {name: percent(score.value) for name, score in found.items()}
-
     fitted = fit(
         run.learner,
         run.recipe,
         source,
         run.seed,
         device=device,
-        evaluate=evaluate,
+        evaluate=lambda learner: whole.values(quick, learner),
         evaluate_every=max(1, run.recipe.training.steps // _CURVE_POINTS),
         checkpoint=store.checkpoint(run.name),
         report=report,
     )
-    codes = _codes(fitted.learner, observations)
+    codes = whole.codes(fitted.learner)
+    arrays = {"factors": whole.factors, "codes": codes, "observations": whole.kept}
+    if run.learner.kind == "unsupervised":
+        arrays |= example_pairs(source, random_stream(run.seed, "examples", device))
     record = _describe(run, source) | {
-        "scores": _summaries(run.scores, factors, codes, kinds),
-        "identity": _identity(run.scores, factors, observations, kinds),
+        "scores": summaries(run.scores, whole.factors, codes, whole.kinds),
+        "identity": identity(run.scores, whole.factors, whole.observations, whole.kinds),
         "fitted": fitted.fitted,
         "curve": fitted.curve,
     }
+    if unseen is not None:
+        arrays |= {"held_out_factors": unseen.factors, "held_out_codes": unseen.codes(fitted.learner)}
+        record["held_out"] = summaries(run.scores, unseen.factors, arrays["held_out_codes"], unseen.kinds)
     cost = {
         "seconds": round(prepared + fitted.seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
         "machine": describe_machine() | {"device": device},
     }
-    kept = observations[: max(1, _MOST_KEPT_BYTES // (observations[0].numel() * observations.element_size()))]
-    arrays = {"factors": factors, "codes": codes, "observations": kept}
-    store.save(run.name, record, cost, fitted.learner, {name: _numpy(value) for name, value in arrays.items()})
+    store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
     return record | cost
+
+
+def _evaluations(source: LabelledSource, seed: int, device: str) -> tuple[Evaluation, Evaluation | None]:
+    """What the scores are of: everything, and what is held out from training if anything is."""
+    held_out = source.held_out()
+    unseen = None if held_out is None else Evaluation.drawn(held_out, random_stream(seed, "held-out sample", device))
+    return Evaluation.drawn(source.whole(), random_stream(seed, "evaluation", device)), unseen
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:
@@ -165,38 +160,12 @@ def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
         return record
     arrays = store.arrays(run.name)
     kinds = record.get("kinds", ["continuous"] * len(record["factors"]))
-    added = _summaries(missing, arrays["factors"], arrays["codes"], kinds)
-    identity = {}
+    added: dict[str, Any] = {"scores": summaries(missing, arrays["factors"], arrays["codes"], kinds)}
     if len(arrays["observations"]) == len(arrays["codes"]):
-        identity = _identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]), kinds)
-    store.add_scores(run.name, added, identity)
+        added["identity"] = identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]), kinds)
+    if "held_out" in record:
+        added["held_out"] = summaries(missing, arrays["held_out_factors"], arrays["held_out_codes"], kinds)
+    store.add_scores(run.name, added)
     completed = store.load(run.name)
     assert completed is not None
     return completed
-
-
-def _evaluated(source: LabelledSource) -> int:
-    """How many samples are scored: fewer if they are so large that they would fill the memory."""
-    return max(2, min(_EVALUATION_SAMPLES, _EVALUATION_ENTRIES // max(1, math.prod(source.shape))))
-
-
-@torch.no_grad()
-def _codes(learner: Learner, observations: Tensor) -> Tensor:
-    return torch.cat([learner.codes(piece) for piece in torch.split(observations, rows_at_once(observations))])
-
-
-def _summaries(names: Sequence[str], factors: Any, codes: Any, kinds: Sequence[str]) -> dict[str, Any]:
-    return {name: score.summary() for name, score in compute_scores(names, factors, codes, kinds).items()}
-
-
-def _identity(names: Sequence[str], factors: Any, observations: Tensor, kinds: Sequence[str]) -> dict[str, float]:
-    """Scores of the observations themselves, where they are vectors."""
-    if observations.ndim != 2 or observations.shape[1] > _MOST_SCORED_COLUMNS:
-        return {}
-    found = compute_scores(names, factors, observations, kinds)
-    return {name: percent(score.value) for name, score in found.items()}
-
-
-def _numpy(values: Tensor) -> NDArray[Any]:
-    array: NDArray[Any] = values.detach().cpu().numpy()
-    return array.astype(np.float32) if array.dtype == np.float64 else array

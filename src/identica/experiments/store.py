@@ -85,14 +85,17 @@ class RunStore:
         _write(folder / _RECORD, record)
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def add_scores(self, name: str, scores: Record, identity: Record) -> None:
-        """Write more scores into the record of a finished run: of its codes, and of its observations."""
+    def add_scores(self, name: str, added: Mapping[str, Record]) -> None:
+        """Write more scores into the record of a finished run, under `scores`, `identity` or `held_out`."""
         record = _read(self.root / name / _RECORD)
-        found = {"scores": record["scores"] | scores, "identity": record["identity"] | identity}
-        _write(self.root / name / _RECORD, record | found)
+        _write(self.root / name / _RECORD, record | {kind: record[kind] | found for kind, found in added.items()})
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`."""
+        """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`.
+
+        Runs on images also have some `pairs`, [pairs, 2, …]; those that held something out `held_out_factors` and
+        `held_out_codes`.
+        """
         with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)
 

@@ -5,6 +5,7 @@ from identica.report.figure2 import describe_figure2, draw_figure2, summarise_fi
 from identica.report.figures import plot_factors
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
+from identica.report.steps_figure import describe_steps, draw_steps, fit_steps, summarise_steps
 from identica.report.tables import FORMATS, make_table
 from identica.report.theory_figures import plot_limit, plot_similarities, plot_volumes
 from identica.report.traversals import decoded_traversals, moved_codes, neighbour_traversals, plot_traversals
@@ -15,7 +16,10 @@ __all__ = [
     "check_picture",
     "decoded_traversals",
     "describe_figure2",
+    "describe_steps",
     "draw_figure2",
+    "draw_steps",
+    "fit_steps",
     "make_table",
     "moved_codes",
     "neighbour_traversals",
@@ -27,5 +31,6 @@ __all__ = [
     "report_of_fit",
     "report_of_run",
     "summarise_figure2",
+    "summarise_steps",
     "write_page",
 ]

@@ -26,9 +26,9 @@ class Cell:
         return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
 
 
-def value(record: Record, score: str) -> float | None:
-    """A score in percent; None if the record was made without it."""
-    found = record["scores"].get(score)
+def value(record: Record, score: str, kind: str = "scores") -> float | None:
+    """A score in percent, of everything or under `held_out`; None if the record was made without it."""
+    found = record.get(kind, {}).get(score)
     return None if found is None else found["value"]
 
 

@@ -11,7 +11,8 @@ from identica._words import with_article
 from identica.metrics import SCORES, Score, correlations, linear_r2, mcc
 from identica.report import _charts, _html
 from identica.report._charts import Array, Figure
-from identica.report._images import traversals
+from identica.report._matched import matched_components
+from identica.report._pictures import along_components, example_pairs
 from identica.report._section import Section
 from identica.report._trust import trust
 
@@ -32,11 +33,13 @@ def make_sections(report: Report) -> list[Section]:
         _training(report),
         trust(report),
         _factors(report, matched),
+        matched_components(report),
         _matrix(report, matched),
         _widths(report),
         _pairs(report),
         _time(report),
-        _pictures(report),
+        example_pairs(report),
+        along_components(report),
         _assumption(report),
         _refits(report),
         _settings(report),
@@ -210,18 +213,6 @@ def _tracks(codes: Array, trials: NDArray[Any] | None) -> tuple[dict[str, Array]
     starts = [0, *(np.flatnonzero(trials[1:] != trials[:-1]) + 1).tolist()]
     names = _charts.labels(str(trials[start]) for start in starts[:_TRIALS])
     return dict(zip(names, np.split(codes, starts[1:]), strict=False)), len(starts)
-
-
-def _pictures(report: Report) -> Section | None:
-    if report.images is None:
-        return None
-    found = traversals(report.images, report.codes)
-    note = _html.note(
-        "Pictures from low to high values of one component, the others as near to their medians as the data allow.",
-        _first(len(found), report.codes.shape[1], "components"),
-    )
-    strips = map(_html.strip, report.names_of_components, found)
-    return Section("pictures", "Along each component", note + _html.panel("".join(strips)))
 
 
 def _assumption(report: Report) -> Section | None:

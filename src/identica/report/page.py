@@ -50,7 +50,9 @@ class Report:
         tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
-        images: The observations, if they are images: [samples, channels, height, width].
+        images: The observations, if they are images, or the first of them: [samples, channels, height, width].
+        image_pairs: Some pairs of them, [pairs, 2, channels, height, width].
+        matched: For each factor, what to say of the component that it took, by the titles of columns.
         verdict: What was found about the assumption, in words; that of `selection` if not given.
         selection: `Selection.summary()`.
         consistency: `Consistency.summary()`.
@@ -78,6 +80,8 @@ class Report:
     series: bool = False
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
+    image_pairs: NDArray[Any] | None = None
+    matched: Sequence[Mapping[str, str]] = ()
     verdict: str | None = None
     selection: Mapping[str, Any] | None = None
     consistency: Mapping[str, Any] | None = None
@@ -95,7 +99,13 @@ class Report:
             raise InputError(
                 f"images must have shape [samples, channels, height, width], got {list(self.images.shape)}"
             )
-        for name in ("latents", "trials", "images"):
+        if self.images is not None and not 1 <= len(self.images) <= len(self.codes):
+            raise InputError(f"images must be at most as many as codes, {len(self.codes)}, got {len(self.images)}")
+        if self.image_pairs is not None and (self.image_pairs.ndim != 5 or self.image_pairs.shape[1] != 2):
+            raise InputError(
+                f"image_pairs must have shape [pairs, 2, channels, height, width], got {list(self.image_pairs.shape)}"
+            )
+        for name in ("latents", "trials"):
             values = getattr(self, name)
             if values is not None and len(values) != len(self.codes):
                 raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")

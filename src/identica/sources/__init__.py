@@ -2,6 +2,7 @@
 
 from identica.sources.arrays import ArrayPairs
 from identica.sources.base import Factor, FactorKind, FixableSource, LabelledSource, Source, SourceSettings
+from identica.sources.kitti_masks import KittiMasks, MaskPairs
 from identica.sources.mixings import Layers, Mixing, parse_mixing
 from identica.sources.pairings import IndexPairing, LabelPairing, LagPairing, Pairing, lagged_pairs, runs_of
 from identica.sources.sprites import DSprites, GridPairs, NaturalPairs, NaturalSprites
@@ -16,10 +17,12 @@ __all__ = [
     "FixableSource",
     "GridPairs",
     "IndexPairing",
+    "KittiMasks",
     "LabelPairing",
     "LabelledSource",
     "LagPairing",
     "Layers",
+    "MaskPairs",
     "Mixing",
     "NaturalPairs",
     "NaturalSprites",

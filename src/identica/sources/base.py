@@ -72,6 +72,14 @@ class LabelledSource(Source):
     def with_factors(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw factors, [count, number of factors], and their observations, [count, …]."""
 
+    def whole(self) -> LabelledSource:
+        """What the main scores are of: the same, with what is held out from training; by default nothing is."""
+        return self
+
+    def held_out(self) -> LabelledSource | None:
+        """What is never trained on, for scores of its own; by default nothing is held out."""
+        return None
+
 
 class FixableSource(LabelledSource):
     """A labelled source that can hold one factor fixed, for scores that ask which code does not move then."""

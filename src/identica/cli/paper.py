@@ -55,7 +55,7 @@ def reproduce(
         list[str] | None, typer.Argument(metavar="ROW…", help="Rows, as `identica rows` names them.")
     ] = None,
     table: Annotated[
-        list[str] | None, typer.Option("--table", help="All rows of table 1, 2, or workshop1 to workshop4.")
+        list[str] | None, typer.Option("--table", help="All rows of table 1, 2, 4, 5, or workshop1 to workshop4.")
     ] = None,
     seed: Seed = None,
     protocol: ProtocolName = "fast",

@@ -1,6 +1,6 @@
 """Experiments as data, and the store of what they gave."""
 
-from identica.experiments.definition import Published, Reference, Row, plan
+from identica.experiments.definition import Changes, Published, Reference, Row, plan
 from identica.experiments.engines import ENGINES, LocalEngine, Outcome
 from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
 from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
@@ -12,6 +12,7 @@ __all__ = [
     "ENGINES",
     "PANELS",
     "ROWS",
+    "Changes",
     "LocalEngine",
     "Outcome",
     "Panel",

@@ -11,6 +11,7 @@ from identica._plain import from_plain, to_plain
 from identica.experiments.definition import Published, Reference, Row
 from identica.experiments.restore import known_types
 from identica.experiments.store import Record
+from identica.experiments.threedident import TABLE_4, TABLE_5
 from identica.experiments.workshop import WORKSHOP_TABLE_2, WORKSHOP_TABLE_3, WORKSHOP_TABLE_4
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
 from identica.learners import Contrastive
@@ -117,6 +118,8 @@ WORKSHOP_TABLE_1 = (
 TABLES = {
     "1": TABLE_1,
     "2": TABLE_2,
+    "4": TABLE_4,
+    "5": TABLE_5,
     "workshop1": WORKSHOP_TABLE_1,
     "workshop2": WORKSHOP_TABLE_2,
     "workshop3": WORKSHOP_TABLE_3,
@@ -147,7 +150,7 @@ def _published(source: Any) -> Any:
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:
-    """The rows of a table: `1`, `2`, or `workshop1` to `workshop4`."""
+    """The rows of a table: `1`, `2`, `4`, `5`, or `workshop1` to `workshop4`."""
     return TABLES[_checks.choice("table", table, TABLES)]
 
 

@@ -26,9 +26,10 @@ class Cell:
         return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
 
 
-def value(record: Record, score: str) -> float | None:
-    """A score in percent; None if the record was made without it."""
-    found = record["scores"].get(score)
+def value(record: Record, score: str, row: Row | None = None) -> float | None:
+    """A score in percent, of what the row is about; None if the record was made without it."""
+    part = "training_scores" if row is not None and row.part == "training" else "scores"
+    found = record.get(part, {}).get(score)
     return None if found is None else found["value"]
 
 

@@ -95,11 +95,11 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
         paper_identity=published(row, "identity"),
         identity=measured([record["identity"].get(score) for record in records]),
         paper_supervised=published(row, "supervised"),
-        supervised=measured([value(record, score) for record in supervised]),
+        supervised=measured([value(record, score, row) for record in supervised]),
         paper_unsupervised=published(row, "unsupervised"),
-        unsupervised=measured([value(record, score) for record in records]),
+        unsupervised=measured([value(record, score, row) for record in records]),
         other_metric=others[0] if others else None,
-        other=measured([value(record, others[0]) for record in records]) if others else None,
+        other=measured([value(record, others[0], row) for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica.encoders._layers import convolution, linear
 
-__all__ = ["ResNet18"]
+__all__ = ["ResNet18", "ResidualBlock"]
 
 _SLOPE = 0.01
 
@@ -42,8 +43,8 @@ class ResNet18(nn.Module):
         for stage in range(4):
             fan_out = width * 2**stage
             layers += [
-                _ResidualBlock(fan_in, fan_out, 1 if stage == 0 else 2, generator),
-                _ResidualBlock(fan_out, fan_out, 1, generator),
+                ResidualBlock(fan_in, fan_out, 1 if stage == 0 else 2, generator),
+                ResidualBlock(fan_out, fan_out, 1, generator),
             ]
             fan_in = fan_out
         self.features = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
@@ -52,16 +53,26 @@ class ResNet18(nn.Module):
             nn.LeakyReLU(_SLOPE, inplace=True),
             linear(10 * outputs, outputs, _SLOPE, "torch", generator),
         )
+        # Channels side by side in memory: faster on processors and on graphics cards with tensor cores.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Unconstrained codes of `images`, [count, channels, height, width]."""
-        codes: Tensor = self.projection(self.features(images))
+        """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
+        values = images if images.is_floating_point() else images.float()
+        codes: Tensor = self.projection(self.features(values.contiguous(memory_format=torch.channels_last)))
         return codes
 
 
 @final
-class _ResidualBlock(nn.Module):
-    """x ↦ relu(s(x) + r(x)), with r two convolutions and s the identity, or a projection where the shape changes."""
+class ResidualBlock(nn.Module):
+    """x ↦ relu(s(x) + r(x)), with r two convolutions and s the identity, or a projection where the shape changes.
+
+    Args:
+        fan_in: Channels of x.
+        fan_out: Channels of the result.
+        stride: Of the first convolution.
+        generator: Source of the initial weights.
+    """
 
     def __init__(self, fan_in: int, fan_out: int, stride: int, generator: Generator) -> None:
         super().__init__()
@@ -74,6 +85,7 @@ class _ResidualBlock(nn.Module):
         self.shortcut = nn.Identity() if same else nn.Sequential(*_normed(fan_in, fan_out, 1, stride, generator))
 
     def forward(self, maps: Tensor) -> Tensor:
+        """The maps that come out."""
         return nn.functional.relu(self.shortcut(maps) + self.residual(maps), inplace=True)
 
 

@@ -59,13 +59,13 @@ class Changes:
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe with these changes."""
-        images = 1 if recipe.contrastive is not None else 2
-        changed = {
-            "steps": self.steps,
-            "batch_size": None if self.pairs is None else self.pairs * images,
-            "learning_rate": self.learning_rate,
-        }
-        training = replace(recipe.training, **{key: value for key, value in changed.items() if value is not None})
+        training, images = recipe.training, 1 if recipe.contrastive is not None else 2
+        training = replace(
+            training,
+            steps=self.steps or training.steps,
+            batch_size=training.batch_size if self.pairs is None else self.pairs * images,
+            learning_rate=self.learning_rate or training.learning_rate,
+        )
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
         return replace(recipe, training=training, encoder=encoder)
 

@@ -33,11 +33,10 @@ def _row(
     identity, *supervised = _SHARED[part]
     published = [Published("r2", "identity", Reference(*identity))]
     published += [
-        Published(score, "supervised", Reference(*value)) for score, value in zip(("r2", "mcc"), supervised, strict=True)
+        Published(score, "supervised", Reference(*value))
+        for score, value in zip(("r2", "mcc"), supervised, strict=True)
     ]
-    published += [
-        Published(score, "unsupervised", Reference(*value)) for score, value in (("r2", r2), ("mcc", mcc))
-    ]
+    published += [Published(score, "unsupervised", Reference(*value)) for score, value in (("r2", r2), ("mcc", mcc))]
     return Row(
         name,
         source,

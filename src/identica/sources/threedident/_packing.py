@@ -70,9 +70,10 @@ def _pixels(path: Path) -> NDArray[np.uint8]:
         with Image.open(path) as image:
             if image.mode not in {"RGB", "RGBA"}:
                 raise InputError(f"image {str(path)!r} must be in colour with 8 bits a channel, got mode {image.mode}")
-            if image.mode == "RGBA":
-                image = Image.alpha_composite(Image.new("RGBA", image.size, (0, 0, 0, 255)), image)
-            return np.asarray(image.convert("RGB"))
+            if image.mode == "RGB":
+                return np.asarray(image)
+            black = Image.new("RGBA", image.size, (0, 0, 0, 255))
+            return np.asarray(Image.alpha_composite(black, image).convert("RGB"))
     except InputError:
         raise
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:

@@ -66,7 +66,9 @@ class ThreeDIdent(SourceSettings):
         elif self.pairs is not None:
             _checks.choice("pairs", self.pairs, (_AUGMENTATIONS,))
         if self.matching != "exact" and not isinstance(self.pairs, Law):
-            raise InputError(f"matching must be 'exact' unless pairs are a law, got {self.matching!r} with {self.pairs}")
+            raise InputError(
+                f"matching must be 'exact' unless pairs are a law, got {self.matching!r} with {self.pairs}"
+            )
         for name, value in (("images", self.images), ("pixels", self.pixels)):
             if value is not None:
                 _checks.at_least_one(name, value)
@@ -83,7 +85,7 @@ class ThreeDIdent(SourceSettings):
         The full set is where the released archives unpack in the folder of data sets: `3dident/train` and
         `3dident/test`. Others are in `3dident/laptop`, and with partners in `3dident/laptop-normal` or the like.
         """
-        name = "" if self.data == "full" else self.data
+        name: str = "" if self.data == "full" else self.data
         if part == "training" and self.matching == "rendered":
             name = f"{self.data}-{str(self.pairs).partition('(')[0]}"
         return data_folder() / "3dident" / name / _FOLDERS[part]

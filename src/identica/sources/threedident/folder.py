@@ -85,7 +85,9 @@ def read_scenes(folder: Path, prefix: str = "") -> SceneImages:
             raise InputError(f"{str(folder)!r} must hold {prefix}images.npy or {prefix}images/NNNNNN.png, got neither")
         images = packed(paths, hashlib.sha256(latents.tobytes()).hexdigest())
     if len(images) != len(latents):
-        raise InputError(f"{str(where)!r} must hold as many images as {name} latents, {len(latents)}, got {len(images)}")
+        raise InputError(
+            f"{str(where)!r} must hold as many images as {name} latents, {len(latents)}, got {len(images)}"
+        )
     try:
         return SceneImages(images, torch.from_numpy(latents.astype(np.float32)))
     except InputError as error:

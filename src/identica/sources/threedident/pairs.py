@@ -124,7 +124,7 @@ class ScenePairs(SplitSource):
         """The same images, in pieces."""
         images = self.parts[part]
         rows = torch.arange(min(len(self.test), len(images)))[:most]
-        for piece in rows.split(max(1, _ENTRIES_AT_ONCE // images.images[0].size)):
+        for piece in torch.split(rows, max(1, _ENTRIES_AT_ONCE // images.images[0].size)):
             yield images.floats(piece, device)
 
     def _rows(self, count: int, generator: Generator) -> Tensor:

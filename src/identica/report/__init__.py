@@ -2,6 +2,7 @@
 
 from identica.report._canvas import check_picture
 from identica.report.figure2 import describe_figure2, draw_figure2, summarise_figure2
+from identica.report.figure3 import draw_figure3, summarise_figure3
 from identica.report.figures import plot_factors
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
@@ -16,6 +17,7 @@ __all__ = [
     "decoded_traversals",
     "describe_figure2",
     "draw_figure2",
+    "draw_figure3",
     "make_table",
     "moved_codes",
     "neighbour_traversals",
@@ -27,5 +29,6 @@ __all__ = [
     "report_of_fit",
     "report_of_run",
     "summarise_figure2",
+    "summarise_figure3",
     "write_page",
 ]

@@ -92,7 +92,7 @@ class ThreeDIdent(SourceSettings):
 
     def build(self, seed: int, device: str = "cpu") -> ScenePairs:
         """The source; nothing about it is random but the pairs that are drawn."""
-        training, test = self._read("training"), self._read("test")
+        training, test = self.read("training"), self.read("test")
         found = len(training), training.shape[1]
         wanted = self.images or found[0], self.pixels or found[1]
         if found != wanted:
@@ -102,7 +102,8 @@ class ThreeDIdent(SourceSettings):
             )
         return ScenePairs(training, test, self._pairing(training))
 
-    def _read(self, part: Part) -> SceneImages:
+    def read(self, part: Part) -> SceneImages:
+        """Images to train on, or to test."""
         folder = self.folder(part)
         if not folder.is_dir():
             raise InputError(f"{self} needs the folder {str(folder)!r}, which is not there: {self._hint(part)}")

@@ -36,7 +36,8 @@ SPRITES = {
 def test_all_tables_are_there() -> None:
     assert [len(rows_of_table(name)) for name in SYNTHETIC] == [12, 10, 12]
     assert [len(rows_of_table(name)) for name in SPRITES] == [8, 4, 4]
-    assert len(ROWS) == 50
+    assert [len(rows_of_table(name)) for name in ("4", "5")] == [5, 5]
+    assert len(ROWS) == 60
     for row in SYNTHETIC_ROWS:
         assert row.reference("identity") is not None
         assert row.reference("supervised") is not None

@@ -86,7 +86,7 @@ def read_scenes(folder: Path, prefix: str = "") -> SceneImages:
         images = packed(paths, hashlib.sha256(latents.tobytes()).hexdigest())
     if len(images) != len(latents):
         raise InputError(
-            f"{str(where)!r} must hold as many images as {name} latents, {len(latents)}, got {len(images)}"
+            f"{str(where)!r} must hold as many images as {name} has rows, {len(latents)}, got {len(images)}"
         )
     try:
         return SceneImages(images, torch.from_numpy(latents.astype(np.float32)))

@@ -7,12 +7,17 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import MLP, ConvNet, ResNet18, make_backbone
+from identica.encoders import MLP, ConvNet, LightResNet, ResNet18, make_backbone
 
 
 @pytest.mark.parametrize(
     ("kind", "shape", "expected"),
-    [("mlp", (12,), MLP), ("conv", (1, 28, 28), ConvNet), ("light", (3, 32, 48), LightResNet), ("resnet", (3, 32, 48), ResNet18)],
+    [
+        ("mlp", (12,), MLP),
+        ("conv", (1, 28, 28), ConvNet),
+        ("light", (3, 32, 48), LightResNet),
+        ("resnet", (3, 32, 48), ResNet18),
+    ],
 )
 def test_each_kind_maps_observations_to_codes(
     kind: str, shape: tuple[int, ...], expected: type, generator: torch.Generator

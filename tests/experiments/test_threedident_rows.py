@@ -21,6 +21,7 @@ CommandLine = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("IDENTICA_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("IDENTICA_COMPILE", "0")
     write_data_set(tmp_path / "data")
     return tmp_path / "data"
 

@@ -37,7 +37,12 @@ def test_widths_and_slope_are_those_of_the_mlp(generator: torch.Generator) -> No
 @pytest.mark.parametrize(
     ("kind", "shape", "settings", "message"),
     [
-        ("cnn", (1, 64, 64), {}, "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, light, resnet"),
+        (
+            "cnn",
+            (1, 64, 64),
+            {},
+            "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, light, resnet",
+        ),
         (
             "conv",
             (12,),

@@ -93,9 +93,7 @@ def test_views_can_be_trained_on(data: Path, command_line: CommandLine) -> None:
 
 def test_figure_3_shows_what_a_row_recovers(data: Path, command_line: CommandLine) -> None:
     pytest.importorskip("faiss")
-    code, out, _ = command_line(
-        "figure", "3", "--nearest", "--row", "t4-01", "--steps", "2", "--images", "3", "--json"
-    )
+    code, out, _ = command_line("figure", "3", "--nearest", "--row", "t4-01", "--steps", "2", "--images", "3", "--json")
     assert code == 0
     found = json.loads(out)
     assert found["values"] == [-1, 0, 1]

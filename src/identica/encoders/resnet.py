@@ -10,9 +10,16 @@ from torch import Generator, Tensor, nn
 from identica import _checks
 from identica.encoders._layers import convolution, linear
 
-__all__ = ["ResNet18", "ResidualBlock"]
+__all__ = ["ResNet18", "ResidualBlock", "memory_format_of"]
 
 _SLOPE = 0.01
+# Of strided 1×1 convolutions that oneDNN computes; with fewer, side by side, their gradients write past their end.
+_FEWEST_SIDE_BY_SIDE = 8
+
+
+def memory_format_of(channels: int) -> torch.memory_format:
+    """How maps of residual blocks lie in memory: channels side by side, which is faster, unless they are too few."""
+    return torch.channels_last if channels >= _FEWEST_SIDE_BY_SIDE else torch.contiguous_format
 
 
 @final
@@ -53,13 +60,13 @@ class ResNet18(nn.Module):
             nn.LeakyReLU(_SLOPE, inplace=True),
             linear(10 * outputs, outputs, _SLOPE, "torch", generator),
         )
-        # Channels side by side in memory: faster on processors and on graphics cards with tensor cores.
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.memory_format = memory_format_of(width)
+        self.to(memory_format=self.memory_format)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
         """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
         values = images if images.is_floating_point() else images.float()
-        codes: Tensor = self.projection(self.features(values.contiguous(memory_format=torch.channels_last)))
+        codes: Tensor = self.projection(self.features(values.contiguous(memory_format=self.memory_format)))
         return codes
 
 

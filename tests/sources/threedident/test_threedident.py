@@ -12,7 +12,7 @@ from identica._plain import from_plain, to_plain
 from identica.experiments.restore import known_types
 from identica.laws import Laplace, Normal
 from identica.sources import DSprites, ThreeDIdent
-from identica.sources.threedident import Matcher, MatchedPairs, ScenePairs, SimCLRViews, read_scenes
+from identica.sources.threedident import MatchedPairs, Matcher, ScenePairs, SimCLRViews, read_scenes
 from identica.spaces import Box, Real
 
 

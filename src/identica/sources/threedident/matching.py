@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal, final, get_args
 
 import numpy as np
@@ -42,7 +44,7 @@ class Matcher:
         _checks.choice("search", search, get_args(Search))
         if latents.ndim != 2 or len(latents) < 2:
             raise InputError(f"latents must be [count, dim] with two or more, got {list(latents.shape)}")
-        faiss = library("faiss", "matching latents to images", "faiss")
+        self._faiss = faiss = library("faiss", "matching latents to images", "faiss")
         count, dim = latents.shape
         if search == "exact":
             self._index = faiss.IndexFlatL2(dim)
@@ -56,6 +58,17 @@ class Matcher:
 
     def nearest(self, wanted: Tensor, without: Tensor) -> Tensor:
         """Numbers of the latents nearest to each row of `wanted`, other than the number in `without`."""
-        _, found = self._index.search(np.ascontiguousarray(wanted.cpu().numpy(), np.float32), 2)
+        with self._one_thread():
+            _, found = self._index.search(np.ascontiguousarray(wanted.cpu().numpy(), np.float32), 2)
         first, second = torch.from_numpy(found).unbind(dim=1)
         return torch.where(first == without.cpu(), second, first)
+
+    @contextmanager
+    def _one_thread(self) -> Iterator[None]:
+        """FAISS has threads of its own, which would get in the way of those that train."""
+        before = self._faiss.omp_get_max_threads()
+        self._faiss.omp_set_num_threads(1)
+        try:
+            yield
+        finally:
+            self._faiss.omp_set_num_threads(before)

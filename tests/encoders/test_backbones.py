@@ -41,7 +41,7 @@ def test_widths_and_slope_are_those_of_the_mlp(generator: torch.Generator) -> No
             "cnn",
             (1, 64, 64),
             {},
-            "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, light, resnet",
+            "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, light",
         ),
         (
             "conv",

@@ -113,5 +113,5 @@ def test_images_of_different_sizes_are_refused(tmp_path: Path) -> None:
     write_files(tmp_path / "a", 4)
     write_files(tmp_path / "b", 4, size=20)
     (tmp_path / "a" / "images" / "000002.png").write_bytes((tmp_path / "b" / "images" / "000002.png").read_bytes())
-    with pytest.raises(InputError, match="'000000.png' is 16 × 16 and '000002.png' is 20 × 20"):
+    with pytest.raises(InputError, match=r"'000000\.png' is 16 × 16 and '000002\.png' is 20 × 20"):
         read_scenes(tmp_path / "a")

@@ -34,7 +34,7 @@ def test_where_something_is_reaches_the_codes() -> None:
     images = torch.zeros(2, 3, 32, 32)
     images[0, :, 4:8, 4:8] = 1
     images[1, :, 20:24, 20:24] = 1  # the same square, 16 pixels on: a mean over the image would not tell
-    first, second = network(images)
+    first, second = network(images).detach()
     assert float((first - second).abs().max()) > 0.1 * float(first.abs().max())
 
 

@@ -41,15 +41,15 @@ def test_scores_of_what_was_held_out_stand_beside_those_of_all(runs: Path) -> No
     assert len(arrays["held_out_codes"]) == len(arrays["held_out_factors"]) == 12 + 9
     assert set(arrays["held_out_factors"][:, 0]) == {6.5, 7.5}  # rows of the last two
     assert arrays["pairs"].shape == (24, 2, 1, 64, 64)
-    for kind in ("scores", "held_out"):
+    for kind in ("scores", "held_out_scores"):
         found = record[kind]["mcc_spearman"]
         assert len(found["per_factor"]) == len(found["assignment"]) == 3
-    assert record["scores"] != record["held_out"]
+    assert record["scores"] != record["held_out_scores"]
     more = execute(replace(run, scores=("mcc_spearman", "r2")), store, device="cpu")
-    assert set(more["scores"]) == set(more["held_out"]) == {"mcc_spearman", "r2"}
+    assert set(more["scores"]) == set(more["held_out_scores"]) == {"mcc_spearman", "r2"}
 
     text = make_table([more], rows={"s-1": ROW})
-    assert f"{more['held_out']['mcc_spearman']['value']:.2f}" in text
+    assert f"{more['held_out_scores']['mcc_spearman']['value']:.2f}" in text
     assert "held out, ours" in text
     codes = " ".join(str(code + 1) for code in more["scores"]["mcc_spearman"]["assignment"])
     assert text.splitlines()[-1].startswith("s-1")
@@ -59,4 +59,4 @@ def test_scores_of_what_was_held_out_stand_beside_those_of_all(runs: Path) -> No
     assert report.images is not None
     assert report.image_pairs is not None
     assert [line["factor"] for line in report.matched] == ["y", "x", "area"]
-    assert ("MCC (ranks), held out", f"{more['held_out']['mcc_spearman']['value']:.2f} %") in report.summary
+    assert ("MCC (ranks), held out", f"{more['held_out_scores']['mcc_spearman']['value']:.2f} %") in report.summary

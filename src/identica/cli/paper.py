@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from identica import _checks
 from identica._checks import InputError
 from identica.cli._app import AsJson, app, existing_store
 from identica.cli._options import Out, ProtocolName, RunOptions, Steps, takes
@@ -56,10 +57,18 @@ def reproduce(
     ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", help="All rows of table 1 to 3, workshop1 to workshop5, or 3-widths, which is ours."),
+        typer.Option("--table", help="All rows of table 1 to 5, workshop1 to workshop5, or 3-widths, which is ours."),
     ] = None,
     seed: Seed = None,
     protocol: ProtocolName = "fast",
+    size: Annotated[
+        str,
+        typer.Option("--size", help="laptop (a smaller set of images, or what is there) or paper (all of the data)."),
+    ] = "laptop",
+    rendered_pairs: Annotated[
+        bool,
+        typer.Option("--rendered-pairs", help="3DIdent: partners that were rendered for their anchors."),
+    ] = False,
     supervised: WithSupervised = False,
     report: WithReport = False,
 ) -> None:
@@ -70,9 +79,16 @@ def reproduce(
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
     seeds = chosen_seeds(options.seeds, seed)
-    here = [replace(row, source=row.source.available()) for row in dict.fromkeys(chosen)]
+    whole = _checks.choice("--size", size, ("laptop", "paper")) == "paper"
+    here = [_with_data(row, whole, rendered_pairs) for row in dict.fromkeys(chosen)]
     runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
     _compute(runs, options, report)
+
+
+def _with_data(row: Row, whole: bool, rendered: bool) -> Row:
+    """The same row with the data that were asked for."""
+    source = row.source.rendered() if rendered else row.source
+    return replace(row, source=source if whole else source.available())
 
 
 @app.command()
@@ -124,8 +140,6 @@ def run(
 
 def _with_hidden(run: Run, text: str | None) -> Run:
     """The same run with other hidden layers, if there is a text."""
-    from dataclasses import replace
-
     if text is None:
         return run
     try:

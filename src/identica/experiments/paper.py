@@ -12,6 +12,7 @@ from identica.experiments.definition import Published, Reference, Row
 from identica.experiments.kitti import TABLE_3, TABLE_3_WIDTHS, WORKSHOP_TABLE_5
 from identica.experiments.restore import known_types
 from identica.experiments.store import Record
+from identica.experiments.threedident import TABLE_4, TABLE_5
 from identica.experiments.workshop import WORKSHOP_TABLE_2, WORKSHOP_TABLE_3, WORKSHOP_TABLE_4
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
 from identica.learners import Contrastive
@@ -120,6 +121,8 @@ TABLES = {
     "2": TABLE_2,
     "3": TABLE_3,
     "3-widths": TABLE_3_WIDTHS,
+    "4": TABLE_4,
+    "5": TABLE_5,
     "workshop1": WORKSHOP_TABLE_1,
     "workshop2": WORKSHOP_TABLE_2,
     "workshop3": WORKSHOP_TABLE_3,
@@ -151,7 +154,7 @@ def _published(source: Any) -> Any:
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:
-    """The rows of a table: `1` to `3`, `workshop1` to `workshop5`, or our own `3-widths`."""
+    """The rows of a table: `1` to `5`, `workshop1` to `workshop5`, or our own `3-widths`."""
     return TABLES[_checks.choice("table", table, TABLES)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -11,11 +12,12 @@ import torch
 from identica._machine import describe_machine, peak_memory_mb, versions
 from identica._plain import digest, to_plain
 from identica._random import random_stream
+from identica._words import percent
 from identica.assembly import fit
-from identica.experiments._evaluation import Evaluation, as_numpy, example_pairs, identity, summaries
+from identica.experiments.evaluation import PREFIXES, as_numpy, evaluations, example_pairs, identity, summaries
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
-from identica.learners import LearnerSettings
-from identica.metrics import DEFAULT_SCORES, quick_scores
+from identica.learners import Learner, LearnerSettings
+from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
 from identica.sources import LabelledSource, SourceSettings
 from identica.training import Report, resolve_device
@@ -47,12 +49,16 @@ class Run:
     scores: tuple[str, ...] = DEFAULT_SCORES
 
     @property
+    def learnt_source(self) -> SourceSettings:
+        """What decides the result of the source: with labels, what concerns pairs alone decides nothing."""
+        return self.source.unpaired() if self.learner.kind == "supervised" else self.source
+
+    @property
     def settings(self) -> dict[str, Any]:
-        """All that decides the result, as plain data. With labels, what concerns pairs alone decides nothing."""
-        source = self.source.unpaired() if self.learner.kind == "supervised" else self.source
+        """All that decides the result, as plain data."""
         return {
             "format": RECORD_FORMAT,
-            "source": to_plain(source),
+            "source": to_plain(self.learnt_source),
             "learner": to_plain(self.learner),
             "recipe": to_plain(self.recipe),
             "seed": self.seed,
@@ -69,7 +75,7 @@ class Run:
     @property
     def baseline(self) -> str:
         """What a run shares with the supervised run that it is compared with."""
-        return digest([self.source.unpaired(), self.learner.code_space])
+        return digest([self.source.unpaired(), self.source.baseline_space(self.learner.code_space)])
 
     @property
     def label(self) -> str:
@@ -89,48 +95,48 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         return _with_all_scores(run, store, stored)
     started = time.monotonic()
     device = resolve_device(device)
-    source = run.source.build(run.seed, device)
-    whole, unseen = _evaluations(source, run.seed, device)
-    quick = quick_scores(run.scores)
+    source = run.learnt_source.build(run.seed, device)
+    scored = evaluations(source, run.seed, device)
+    factors, observations = scored["test"].factors, scored["test"].observations
+    kinds, quick = [factor.kind for factor in source.factors], quick_scores(run.scores)
     prepared = time.monotonic() - started
+
+    def evaluate(learner: Learner) -> Mapping[str, float]:
+        found = compute_scores(quick, factors[: len(observations)], scored["test"].first_codes(learner), kinds)
+        return {name: percent(score.value) for name, score in found.items()}
+
     fitted = fit(
         run.learner,
         run.recipe,
         source,
         run.seed,
         device=device,
-        evaluate=lambda learner: whole.values(quick, learner),
+        evaluate=evaluate,
         evaluate_every=max(1, run.recipe.training.steps // _CURVE_POINTS),
         checkpoint=store.checkpoint(run.name),
         report=report,
     )
-    codes = whole.codes(fitted.learner)
-    arrays = {"factors": whole.factors, "codes": codes, "observations": whole.kept}
-    if run.learner.kind == "unsupervised":
-        arrays |= example_pairs(source, random_stream(run.seed, "examples", device))
+    codes = {part: one.codes(fitted.learner) for part, one in scored.items()}
     record = _describe(run, source) | {
-        "scores": summaries(run.scores, whole.factors, codes, whole.kinds),
-        "identity": identity(run.scores, whole.factors, whole.observations, whole.kinds),
+        **{
+            f"{PREFIXES[part]}scores": summaries(run.scores, scored[part].factors, codes[part], kinds) for part in codes
+        },
+        "identity": identity(run.scores, factors[: len(observations)], observations, kinds),
         "fitted": fitted.fitted,
         "curve": fitted.curve,
     }
-    if unseen is not None:
-        arrays |= {"held_out_factors": unseen.factors, "held_out_codes": unseen.codes(fitted.learner)}
-        record["held_out"] = summaries(run.scores, unseen.factors, arrays["held_out_codes"], unseen.kinds)
     cost = {
         "seconds": round(prepared + fitted.seconds, 2),
         "peak_memory_mb": peak_memory_mb(),
         "machine": describe_machine() | {"device": device},
     }
+    arrays = {"observations": scored["test"].kept}
+    arrays |= {f"{PREFIXES[part]}factors": one.factors for part, one in scored.items()}
+    arrays |= {f"{PREFIXES[part]}codes": values for part, values in codes.items()}
+    if run.learner.kind == "unsupervised":
+        arrays |= example_pairs(source, random_stream(run.seed, "examples", device))
     store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
     return record | cost
-
-
-def _evaluations(source: LabelledSource, seed: int, device: str) -> tuple[Evaluation, Evaluation | None]:
-    """What the scores are of: everything, and what is held out from training if anything is."""
-    held_out = source.held_out()
-    unseen = None if held_out is None else Evaluation.drawn(held_out, random_stream(seed, "held-out sample", device))
-    return Evaluation.drawn(source.whole(), random_stream(seed, "evaluation", device)), unseen
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:
@@ -139,7 +145,7 @@ def _describe(run: Run, source: LabelledSource) -> Record:
     named = {"kinds": kinds} if set(kinds) != {"continuous"} else {}
     return named | {
         "kind": run.learner.kind,
-        "source": str(run.source.unpaired() if run.learner.kind == "supervised" else run.source),
+        "source": str(run.learnt_source),
         "learner": str(run.learner),
         "description": f"{run.source.describe()} {run.learner.describe()}",
         "identified_up_to": run.learner.ambiguity,
@@ -160,11 +166,14 @@ def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
         return record
     arrays = store.arrays(run.name)
     kinds = record.get("kinds", ["continuous"] * len(record["factors"]))
-    added: dict[str, Any] = {"scores": summaries(missing, arrays["factors"], arrays["codes"], kinds)}
+    added: dict[str, Any] = {
+        f"{part}scores": summaries(missing, arrays[f"{part}factors"], arrays[f"{part}codes"], kinds)
+        for part in PREFIXES.values()
+        if f"{part}codes" in arrays
+    }
     if len(arrays["observations"]) == len(arrays["codes"]):
-        added["identity"] = identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]), kinds)
-    if "held_out" in record:
-        added["held_out"] = summaries(missing, arrays["held_out_factors"], arrays["held_out_codes"], kinds)
+        observations = torch.from_numpy(arrays["observations"])
+        added["identity"] = identity(missing, arrays["factors"], observations, kinds)
     store.add_scores(run.name, added)
     completed = store.load(run.name)
     assert completed is not None

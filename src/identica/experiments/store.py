@@ -85,16 +85,17 @@ class RunStore:
         _write(folder / _RECORD, record)
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def add_scores(self, name: str, added: Mapping[str, Record]) -> None:
-        """Write more scores into the record of a finished run, under `scores`, `identity` or `held_out`."""
+    def add_scores(self, name: str, added: Record) -> None:
+        """Write more scores into the record of a finished run: by `scores`, `identity` and the like, then by name."""
         record = _read(self.root / name / _RECORD)
-        _write(self.root / name / _RECORD, record | {kind: record[kind] | found for kind, found in added.items()})
+        found = {kind: record.get(kind, {}) | scores for kind, scores in added.items()}
+        _write(self.root / name / _RECORD, record | found)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`.
 
-        Runs on images also have some `pairs`, [pairs, 2, …]; those that held something out `held_out_factors` and
-        `held_out_codes`.
+        Where the source keeps samples apart, `training_factors` and `training_codes` are of samples it trained on; those
+        that held something out have `held_out_factors` and `held_out_codes`, those on images some `pairs`, [pairs, 2, …].
         """
         with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)

@@ -2,6 +2,7 @@
 
 from identica.report._canvas import check_picture
 from identica.report.figure2 import describe_figure2, draw_figure2, summarise_figure2
+from identica.report.figure3 import draw_figure3, summarise_figure3
 from identica.report.figures import plot_factors
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
@@ -18,6 +19,7 @@ __all__ = [
     "describe_figure2",
     "describe_steps",
     "draw_figure2",
+    "draw_figure3",
     "draw_steps",
     "fit_steps",
     "make_table",
@@ -31,6 +33,7 @@ __all__ = [
     "report_of_fit",
     "report_of_run",
     "summarise_figure2",
+    "summarise_figure3",
     "summarise_steps",
     "write_page",
 ]

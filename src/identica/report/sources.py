@@ -150,8 +150,8 @@ def _scores_of_run(record: Record) -> list[tuple[str, str]]:
     cards = []
     for name in names:
         cards.append((symbol(name), f"{record['scores'][name]['value']:.2f} %"))
-        if name in record.get("held_out", {}):
-            cards.append((f"{symbol(name)}, held out", f"{record['held_out'][name]['value']:.2f} %"))
+        if name in record.get("held_out_scores", {}):
+            cards.append((f"{symbol(name)}, held out", f"{record['held_out_scores'][name]['value']:.2f} %"))
         published = [row.reference("unsupervised", name) for row in known]
         cards += [(f"{symbol(name)} in the paper", f"{one.mean:.2f} %") for one in published[:1] if one is not None]
     if names[0] in record["identity"]:
@@ -167,7 +167,7 @@ def _matched(record: Record, codes: int) -> list[dict[str, str]]:
     name = next((one for one in names if "assignment" in record["scores"][one]), None)
     if name is None or codes <= len(record["factors"]):
         return []
-    found, unseen = record["scores"][name], record.get("held_out", {}).get(name)
+    found, unseen = record["scores"][name], record.get("held_out_scores", {}).get(name)
     lines = []
     for place, factor in enumerate(record["factors"]):
         taken = found["assignment"][place]

@@ -1,4 +1,4 @@
-"""What a run is scored on: samples that its source draws, or those that it keeps apart; and the scores of their codes."""
+"""What a run is scored on, samples that its source draws or keeps apart, and the scores of their codes."""
 
 from __future__ import annotations
 

@@ -94,8 +94,8 @@ class RunStore:
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`.
 
-        Where the source keeps samples apart, `training_factors` and `training_codes` are of samples it trained on; those
-        that held something out have `held_out_factors` and `held_out_codes`, those on images some `pairs`, [pairs, 2, …].
+        Where the source keeps samples apart, `training_factors` and `training_codes` are of samples it trained on. Runs
+        that held something out have `held_out_factors` and `held_out_codes`, those on images `pairs`, [pairs, 2, …].
         """
         with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)

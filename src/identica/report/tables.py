@@ -86,7 +86,7 @@ def make_table(records: Iterable[Record], style: str = "text", rows: Mapping[str
 def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record]) -> Line:
     first = records[0]
     score, *others = _scores_of(row, first)
-    same = ("baseline", "protocol")
+    part, same = "test" if row is None else row.part, ("baseline", "protocol")
     supervised = [one for one in baselines if all(one[key] == first[key] for key in same)]
     return Line(
         row="own" if row is None else row.id,
@@ -98,11 +98,11 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
         paper_identity=published(row, "identity"),
         identity=measured([record["identity"].get(score) for record in records]),
         paper_supervised=published(row, "supervised"),
-        supervised=measured([value(record, score, row.part) for record in supervised]),
+        supervised=measured([value(record, score, part) for record in supervised]),
         paper_unsupervised=published(row, "unsupervised"),
-        unsupervised=measured([value(record, score, row.part) for record in records]),
+        unsupervised=measured([value(record, score, part) for record in records]),
         other_metric=others[0] if others else None,
-        other=measured([value(record, others[0], row.part) for record in records]) if others else None,
+        other=measured([value(record, others[0], part) for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
         held_out=measured([value(record, score, "held_out") for record in records]),
         by_factor=None if row is None else by_factor(row, records, score),

@@ -25,7 +25,10 @@ class Squares(SourceSettings):
     observes: ClassVar[Literal["vectors", "images"]] = "images"
 
     def build(self, seed: int, device: str = "cpu") -> MaskPairs:
-        return MaskPairs(squares([20, 30, 10, 12, 9]), 2, torch.tensor([0, 1, 2]))
+        found = squares([20, 30, 10, 12, 9])
+        factors = found.factors.clone()
+        factors[:, 2] += torch.arange(len(factors)) % 7  # squares are all of one area
+        return MaskPairs(replace(found, factors=factors), 2, torch.tensor([0, 1, 2]))
 
 
 ROW = Row("s-1", Squares(), Contrastive(Model(Real(4), "laplace")), ("mcc_spearman",))

@@ -18,12 +18,9 @@ def test_laws_are_those_of_most_likelihood() -> None:
     laws = found["laws"]
     assert laws["generalised normal"]["beta"] == pytest.approx(1.0, abs=0.05)
     assert laws["laplace"]["scale"] == pytest.approx(2.0, rel=0.03)
-    assert laws["laplace"]["nats_a_step"] == pytest.approx(
-        stats.laplace(*stats.laplace.fit(LAPLACE)).logpdf(LAPLACE).mean(), abs=1e-3
-    )
-    assert laws["normal"]["nats_a_step"] == pytest.approx(
-        stats.norm(*stats.norm.fit(LAPLACE)).logpdf(LAPLACE).mean(), abs=1e-3
-    )
+    for name, law in (("laplace", stats.laplace), ("normal", stats.norm)):
+        expected = law(*law.fit(LAPLACE)).logpdf(LAPLACE).mean()
+        assert laws[name]["nats_a_step"] == pytest.approx(expected, abs=1e-3)
     best = laws["generalised normal"]["nats_a_step"]
     assert best >= laws["laplace"]["nats_a_step"] > laws["normal"]["nats_a_step"]
     normal = fit_steps(np.random.default_rng(1).normal(size=20_000))["laws"]

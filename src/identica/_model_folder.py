@@ -13,7 +13,9 @@ import torch
 from torch import Generator, nn
 
 from identica._checks import InputError
+from identica._files import replacing
 from identica._machine import versions
+from identica._places import MODEL_SETTINGS, check_model
 from identica.encoders import (
     MLP,
     ConvNet,
@@ -34,10 +36,10 @@ from identica.models import Model
 if TYPE_CHECKING:
     from identica.estimator import ContrastiveICA
 
-__all__ = ["check_place", "load", "save"]
+__all__ = ["load", "save"]
 
 _FORMAT = 3
-_SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
+_SETTINGS, _WEIGHTS = MODEL_SETTINGS, "weights.safetensors"
 _OWN = "a module of the user's own"
 _FITTED = (
     "n_features_in_",
@@ -57,23 +59,18 @@ _FITTED = (
 )
 
 
-def check_place(name: str, path: Path) -> None:
-    """Refuse to replace anything but an older model."""
-    if path.exists() and not (path / _SETTINGS).is_file():
-        raise InputError(f"{name} must be a new folder or an older model, but {str(path)!r} is something else")
-
-
 def save(estimator: ContrastiveICA, path: Path) -> None:
     """Write the folder under a temporary name, then give it its own; an older model there is replaced as a whole."""
     from safetensors.torch import save_file
 
-    check_place("path", path)
+    check_model("path", path, overwrite=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{os.getpid()}.{path.name}")
     unfinished.mkdir()
     try:
         weights = {name: value.contiguous() for name, value in estimator.encoder_.state_dict().items()}
-        save_file(weights, unfinished / _WEIGHTS)
+        with replacing(unfinished / _WEIGHTS) as temporary:
+            save_file(weights, temporary)
         (unfinished / _SETTINGS).write_text(json.dumps(_describe(estimator), indent=1) + "\n", encoding="utf-8")
         if path.exists():
             older = path.with_name(f".{os.getpid()}.{path.name}.old")
@@ -196,6 +193,8 @@ def _load_weights(encoder: nn.Module, path: Path) -> None:
     from safetensors.torch import load_file
 
     try:
+        with path.open("rb"):
+            pass  # says who may not read it, where the library below says that it is not there
         encoder.load_state_dict(load_file(path))
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = " ".join(str(error).split())

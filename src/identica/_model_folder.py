@@ -53,10 +53,13 @@ _FITTED = (
     "validation_score_",
     "validation_error_",
     "fitted_bits_",
+    "agreement_",
     "chosen_",
     "search_",
     "loss_curve_",
 )
+# Older models do without these.
+_NEWER = ("agreement_",)
 
 
 def save(estimator: ContrastiveICA, path: Path) -> None:
@@ -93,7 +96,7 @@ def load(kind: type[ContrastiveICA], path: Path, own: nn.Module | None) -> Contr
             raise InputError(f"the model in {str(path)!r} {needed} encoder=, a module of the user's own")
         estimator = kind(**{**parameters, "encoder": own or parameters["encoder"]})
         for name in _FITTED:
-            setattr(estimator, name, fitted[name])
+            setattr(estimator, name, fitted.get(name) if name in _NEWER else fitted[name])
         estimator.observation_shape_ = tuple(estimator.observation_shape_)
         estimator.scales_ = np.array(fitted["scales_"], dtype=np.float64)
         estimator.components_used_ = np.array(fitted["components_used_"], dtype=np.int64)
@@ -113,6 +116,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
     parameters = estimator.get_params(deep=False)
     if isinstance(parameters["encoder"], nn.Module):
         parameters["encoder"] = _OWN
+    parameters["device"] = str(parameters["device"])
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None  # a generator that has moved on since
     names = getattr(estimator, "feature_names_in_", None)

@@ -226,7 +226,7 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         observed = _observing.observe(self, X, reset=False)
         values = self._windows(observed.values, observed.trials(trials))
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        codes = encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
+        codes: Any = encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
         return codes if observed.shape is None else np.reshape(codes, (*observed.shape, -1))
 
     def score(

@@ -40,7 +40,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
 
 def _names(context: typer.Context) -> dict[str, str]:
     """Names of parameters by what a file may call them."""
-    known = {}
+    known: dict[str, str] = {}
     for parameter in context.command.params:
         if parameter.name is None or parameter.name in ("config", "help"):
             continue

@@ -14,10 +14,14 @@ import typer
 from identica.cli._app import AsJson
 
 __all__ = [
+    "Array",
     "Columns",
     "Data",
+    "Exclude",
     "FitOptions",
+    "HeldOut",
     "Jobs",
+    "Layout",
     "MaxSteps",
     "Out",
     "Overwrite",
@@ -26,17 +30,22 @@ __all__ = [
     "Seed",
     "Seeds",
     "Trial",
-    "HeldOut",
     "takes",
 ]
 
 Data = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="A .npz, .npy, .csv, .tsv, .parquet, .h5 or .bvh file, or a folder of images or clips."
+        metavar="DATA",
+        help="A .csv, .tsv, .parquet, .npz, .npy, .h5, .mat, .nwb or .bvh file, or a folder of images or clips.",
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--columns", help="Features to use, separated by commas; default: all.")]
+Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns that are no features, separated by commas.")]
+Layout = Annotated[
+    str, typer.Option("--layout", help="Of an array of three axes: trials [trials, time, channels] or images.")
+]
+Array = Annotated[str | None, typer.Option("--array", help="Array or series that holds the observations; default: x.")]
 Trial = Annotated[
     str | None, typer.Option("--trial", help="Column or array of names of trials; pairs and windows stay within one.")
 ]
@@ -87,6 +96,12 @@ class FitOptions:
         Path | None, typer.Option("--pairs", help="A csv of partners: two row numbers, or two file names of images.")
     ] = None
     columns: Columns = None
+    exclude: Exclude = None
+    time: Annotated[
+        str | None, typer.Option("--time", help="Column of the time: no feature, and it must rise in each trial.")
+    ] = None
+    array: Array = None
+    layout: Layout = "auto"
     encoder: Annotated[
         str,
         typer.Option("--encoder", help="linear, mlp or 'deep mlp'; conv or resnet for images; auto: by held-out bits."),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from identica import _checks, _large, _names
+from identica import _checks, _names
 from identica._checks import InputError
+from identica._places import check_there
 from identica.cli import _values
 from identica.cli._options import FitOptions
 from identica.cli._warnings import note
@@ -92,6 +93,7 @@ def read(data: Path, options: FitOptions) -> Given:
     check_options(options)
     lag = None if options.lag is None else _values.lags(options.lag)
     labels = _values.names(options.label) or []
+    check_there("data", data)
     from identica.datafiles import read_dataset
 
     dataset = read_dataset(
@@ -124,7 +126,7 @@ def read(data: Path, options: FitOptions) -> Given:
 
 def with_column_names(dataset: Dataset, observations: Any) -> Any:
     """Observations as a data frame, if the file names its columns."""
-    if not dataset.names or _large.is_on_disk(observations):
+    if not dataset.names:  # as those of images, and of arrays that stay on disk
         return observations
     import pandas as pd
 

@@ -24,12 +24,13 @@ def show_fit(
         return
     from identica._words import with_article
 
+    nothing = estimator.verdict_.finding == "these pairs tell nothing"
     say(f"verdict: {estimator.verdict_}")
     if columns:
         say(f"columns: {', '.join(columns[:_MOST_NAMES])}" + _more(len(columns) - _MOST_NAMES))
     say(
-        f"{estimator.n_components_} components from {estimator.n_pairs_} pairs in {seconds:.0f} s, identified up to "
-        f"{with_article(estimator.ambiguity_)} if the assumption holds"
+        f"{estimator.n_components_} components from {estimator.n_pairs_} pairs in {seconds:.0f} s"
+        + ("" if nothing else f", identified up to {with_article(estimator.ambiguity_)} if the assumption holds")
     )
     say(f"partners differ by {estimator.conditional_}, in units of the codes")
     used = estimator.components_used_.tolist()

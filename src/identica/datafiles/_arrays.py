@@ -79,8 +79,8 @@ def read_arrays(
 
 
 def _observations(path: Path, names: Sequence[str], array: str | None) -> str:
-    """The name of the array that holds the observations: `x`, the one that is named, or the only one."""
-    if array is None and len(names) == 1:
+    """The name of the array that holds the observations: `x`, the one that is named, or in MATLAB's the only one."""
+    if array is None and len(names) == 1 and path.suffix.lower() in MATLAB:
         return names[0]
     return member("array", "x" if array is None else array.strip("/"), path, names)
 

@@ -26,8 +26,9 @@ def matlab_names(path: Path) -> tuple[str, ...]:
         h5py = library("h5py", "reading .mat of version 7.3")
         with reading(path, *_BROKEN), h5py.File(path, "r") as file:
             return tuple(name for name, item in file.items() if isinstance(item, h5py.Dataset))
-    with reading(path, *_BROKEN):
-        return tuple(name for name, _, _ in _scipy().whosmat(path))
+    io = _scipy()
+    with reading(path, io.matlab.MatReadError, *_BROKEN):
+        return tuple(name for name, _, _ in io.whosmat(path))
 
 
 def matlab_array(path: Path, name: str) -> NDArray[Any]:
@@ -40,8 +41,9 @@ def matlab_array(path: Path, name: str) -> NDArray[Any]:
                 texts = ["".join(map(chr, np.ravel(file[one][()]))) for one in np.ravel(stored[()], order="F")]
                 return np.array(texts, dtype=str)
             return _squeezed(np.asarray(stored[()]).T)  # MATLAB counts columns first
-    with reading(path, *_BROKEN):
-        found = np.asarray(_scipy().loadmat(path, variable_names=[name])[name])
+    io = _scipy()
+    with reading(path, io.matlab.MatReadError, *_BROKEN):
+        found = np.asarray(io.loadmat(path, variable_names=[name])[name])
         if found.dtype == object:
             return np.array([str(np.squeeze(one)) for one in found.ravel()], dtype=str)
         return _squeezed(found)

@@ -58,7 +58,8 @@ def read_dataset(
             clips. In `.nwb` files, `trials` or a column of that table.
         pairs: A list of partners: two file names (folders of images) or two row numbers counted from 0 a line.
         labels: Columns or arrays of measured behaviour, which are no features. Not for clips and images.
-        array: The array or series that holds the observations, if it is not `x` or the only one.
+        array: The array or series that holds the observations, if it is not `x` (or the only one, in `.mat` and
+            `.nwb` files).
         layout: What an array of three axes is: `trials` [trials, time, channels] or `images` [samples, height, width].
         to_fit: Refuse what cannot be learnt from: columns that never change, a single sample.
 

@@ -172,7 +172,8 @@ def _known(record: Record, *keys: str) -> dict[str, Any]:
 
 def _promise(model: Any) -> str:
     """What the theory says of the components."""
-    if not hasattr(model, "ambiguity_"):
+    judgement = _judgement(model, None)
+    if not hasattr(model, "ambiguity_") or (judgement and judgement.finding == "these pairs tell nothing"):
         return ""
     return (
         f"Components of the data, identified up to {with_article(model.ambiguity_)} if the assumption holds: factors in"

@@ -45,7 +45,7 @@ def _names(context: typer.Context) -> dict[str, str]:
         if parameter.name is None or parameter.name in ("config", "help"):
             continue
         written = [one.lstrip("-").replace("-", "_") for one in parameter.opts if one.startswith("--")]
-        known |= dict.fromkeys([*written, parameter.name], parameter.name)
+        known |= dict.fromkeys([*written, parameter.name] if written else [], parameter.name)
     return known
 
 

@@ -19,7 +19,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None:
         return None
-    words = context.command_path.split()[1:]
+    words = _words(context)
     content = _load(path)
     plain = {key: value for key, value in content.items() if not isinstance(value, dict)}
     table: Any = content
@@ -36,6 +36,15 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
         found[known[name]] = _as_written(value)
     context.default_map = {**(context.default_map or {}), **found}
     return path
+
+
+def _words(context: typer.Context) -> list[str]:
+    """The names of a command and of the groups that it is in, without the program's."""
+    found: list[str] = []
+    while context.parent is not None:
+        found.insert(0, context.info_name or "")
+        context = context.parent  # type: ignore[assignment]
+    return found
 
 
 def _names(context: typer.Context) -> dict[str, str]:

@@ -13,9 +13,11 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
+from identica._places import check_folder
 from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import Out, ProtocolName, RunOptions, Steps, takes
+from identica.cli._options import MaxSteps, Out, ProtocolName, RunOptions, Seed, takes
 from identica.cli._runs import chosen_seeds, collect
+from identica.cli._said import say
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run, RunStore
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
 
-Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
+OneSeed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
 WithReport = Annotated[
     bool, typer.Option("--report", help="Write report.html, a page to show, into each run's folder.")
@@ -59,7 +61,7 @@ def reproduce(
         list[str] | None,
         typer.Option("--table", help="All rows of table 1 to 5, workshop1 to workshop5, or 3-widths, which is ours."),
     ] = None,
-    seed: Seed = None,
+    seed: OneSeed = None,
     protocol: ProtocolName = "fast",
     size: Annotated[
         str,
@@ -81,7 +83,7 @@ def reproduce(
     seeds = chosen_seeds(options.seeds, seed)
     whole = _checks.choice("--size", size, ("laptop", "paper")) == "paper"
     here = [_with_data(row, whole, rendered_pairs) for row in dict.fromkeys(chosen)]
-    runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
+    runs = plan(here, seeds, protocol, steps=options.max_steps, supervised=supervised)
     _compute(runs, options, report)
 
 
@@ -117,7 +119,7 @@ def run(
     shuffle_pairs: Annotated[
         bool, typer.Option("--shuffle-pairs", help="Give each anchor the partner of another one, as a control.")
     ] = False,
-    seed: Seed = None,
+    seed: OneSeed = None,
     protocol: ProtocolName = "fast",
     supervised: WithSupervised = False,
     report: WithReport = False,
@@ -134,7 +136,7 @@ def run(
     source = Synthetic(parse_space(space, dim), *laws, observed, parse_mixing(mixing), shuffle_pairs)
     model = Model.named(model_space, model_conditional, codes or dim, cast("Widths", widths))
     row = Row("own", source, Contrastive(model, cast("Axes", axes)))
-    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.steps, supervised=supervised)
+    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.max_steps, supervised=supervised)
     _compute([_with_hidden(one, hidden) for one in runs], options, report)
 
 
@@ -157,9 +159,10 @@ def table(
     style: Annotated[str, typer.Option("--format", help="text, markdown, latex or json.")] = "text",
 ) -> None:
     """Print paper against ours from stored records."""
+    store = existing_store(folder)
     from identica.report import make_table
 
-    print(make_table(existing_store(folder).records(), style))
+    print(make_table(store.records(), style))
 
 
 @app.command()
@@ -168,31 +171,33 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="Folder for the copies.")],
 ) -> None:
     """Copy the records of a store without codes and weights: small files, made to be published."""
-    copied = existing_store(folder).export(target)
-    print(f"{copied} records in {target}; `identica table {target}` shows them")
+    store = existing_store(folder)
+    check_folder("TARGET", target)
+    copied = store.export(target)
+    say(f"{copied} records in {target}; `identica table {target}` shows them")
 
 
 @app.command()
 def demo(
-    steps: Steps = None,
-    seed: Annotated[int, typer.Option(help="Seed of the mixing, the weights and the data.")] = 0,
+    max_steps: MaxSteps = None,
+    seed: Seed = 0,
     out: Out = Path("demo"),
 ) -> None:
     """Watch the claim come true: recover ten factors from pairs of their mixtures alone."""
+    check_folder("--out", out)
     from identica.experiments import ROWS, RunStore, plan
 
     row = ROWS["t2-01"]
-    print(
+    say(
         "Ten factors in a box, uniform. Pairs of related points (Laplace noise) are mixed by a random network.\n"
         "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
-        flush=True,
     )
-    runs = plan([row], [seed], steps=steps, supervised=True)
+    runs = plan([row], [seed], steps=max_steps, supervised=True)
     store, records = RunStore(out), collect(runs, RunOptions(out=out))
     contrastive, baseline = (records[one.name] for one in runs)
     print(_demo_text(row, contrastive, baseline))
     page, picture = _demo_report(runs[0], store, out)
-    print(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
+    say(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
 
 
 def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
@@ -257,4 +262,4 @@ def _compute(runs: Sequence[Run], options: RunOptions, report: bool) -> None:
         print(f"report: {page}", file=sys.stderr)
     if not options.as_json and any(record["kind"] == "unsupervised" for record in records.values()):
         print(make_table(records.values()))
-        print(f"\n{len(records)} records in {store.root}; `identica table {options.out}` shows all of them")
+        say(f"\n{len(records)} records in {store.root}; `identica table {options.out}` shows all of them")

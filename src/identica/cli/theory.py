@@ -14,8 +14,9 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import RunOptions, takes
+from identica.cli._app import AsJson, Commands, app, existing_store
+from identica.cli._options import Overwrite, RunOptions, Seed, takes
+from identica.cli._outputs import check_picture
 from identica.cli._runs import chosen_seeds, collect
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["maps", "theorem1", "theorem6", "uniformity", "volumes"]
 
-theory = typer.Typer(help="Check the paper's statements by numbers.", rich_markup_mode=None, no_args_is_help=True)
+theory = Commands(help="Check the paper's statements by numbers.", no_args_is_help=True)
 app.add_typer(theory, name="theory")
 
 Store = Annotated[Path, typer.Argument(metavar="DIR", help="A run store with codes, as `reproduce` makes it.")]
@@ -46,8 +47,9 @@ def theorem1(
     least: Annotated[int, typer.Option("--least", help="The smallest number of negatives is two to this power.")] = 4,
     most: Annotated[int, typer.Option("--most", help="The largest number of negatives is two to this power.")] = 18,
     anchors: Annotated[int, typer.Option("--anchors", help="Number of pairs.")] = 512,
-    seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
+    seed: Seed = 0,
     picture: Picture = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """InfoNCE less log M becomes a cross-entropy (Theorems 1 and 3): the gap between them, in nats."""
@@ -58,7 +60,7 @@ def theorem1(
         _checks.at_least_one(name, power)
     if least > most:
         raise InputError(f"--least must be at most --most, got {least} and {most}")
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     powers = [*range(least, most, 2), most]
     sizes = [2**power for power in powers]
     found = [measure_limit(case, sizes, anchors=anchors, seed=seed) for case in CASES]
@@ -81,12 +83,12 @@ def theorem1(
 
 
 @theory.command()
-def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+def maps(folder: Store, picture: Picture = None, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
     from identica.report import plot_similarities
     from identica.theory import explain, similarities
 
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     store = existing_store(folder)
     found, pairs, slopes = [], {}, {}
     for name, label, run in _contrastive(store):
@@ -111,7 +113,7 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
 
 
 @theory.command()
-def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+def volumes(folder: Store, picture: Picture = None, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """The volume ratio of trained maps over the support (Appendix A.5): 1 if volumes are kept, 0 if they are lost."""
     import torch
 
@@ -120,7 +122,7 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
     from identica.spaces import Sphere
     from identica.theory import measure_volume
 
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     store = existing_store(folder)
     found, measured = [], {}
     for name, label, run in _contrastive(store):
@@ -147,7 +149,7 @@ def theorem6(options: RunOptions) -> None:
     from identica.experiments import RunStore, find_rows, plan
     from identica.theory import explain
 
-    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.steps)
+    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.max_steps)
     records, store = collect(runs, options), RunStore(options.out)
     found = []
     for run in runs:
@@ -169,28 +171,22 @@ def theorem6(options: RunOptions) -> None:
 
 @theory.command()
 def uniformity(
-    steps: Annotated[int, typer.Option("--steps", help="Number of updates with the whole loss.")] = 1500,
-    seed: Annotated[int, typer.Option("--seed", help="Of the mixing, the weights and the pairs.")] = 0,
+    max_steps: Annotated[int, typer.Option("--max-steps", help="Number of updates with the whole loss.")] = 1500,
+    seed: Seed = 0,
     picture: Picture = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """What each half of InfoNCE is for (Appendix A.5): take one away, and see which volumes h keeps."""
     from identica.report import plot_volumes
     from identica.theory import train_with_parts_of_loss
 
-    _checks.at_least_one("--steps", steps)
-    _check_picture(picture)
-    found = train_with_parts_of_loss(steps=steps, seed=seed)
+    _checks.at_least_one("--max-steps", max_steps)
+    check_picture(picture, overwrite=overwrite)
+    found = train_with_parts_of_loss(steps=max_steps, seed=seed)
     if picture is not None:
         plot_volumes({kept.loss: kept.volume for kept in found}, picture)
     _show([kept.summary() for kept in found], as_json)
-
-
-def _check_picture(path: Path | None) -> None:
-    from identica.report import check_picture
-
-    if path is not None:
-        check_picture("--picture", path)
 
 
 class _Stored(NamedTuple):

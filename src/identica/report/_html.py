@@ -21,9 +21,9 @@ def verdict(text: str) -> str:
     return f'<div class="verdict"><p>{html.escape(text)}</p></div>'
 
 
-def notice(heading: str, text: str, *, grave: bool) -> str:
-    """What must be known before the rest is read."""
-    style = "notice grave" if grave else "notice"
+def notice(heading: str, text: str, tone: str) -> str:
+    """What must be known before the rest is read; its tone is `good`, `grave` or nothing."""
+    style = f"notice {tone}".strip()
     return f'<div class="{style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
 
 

@@ -21,6 +21,7 @@ from identica.report._charts import Array
 from identica.report._section import Section
 from identica.report._sections import make_sections
 from identica.report._trust import notice
+from identica.verdicts import Verdict
 
 __all__ = ["Report", "write_page"]
 
@@ -43,9 +44,9 @@ class Report:
         used: Numbers of the components that tell something about partners that the others do not; all if not given.
         curve: Steps of training: `step`, `loss`, and where they were watched `held_out_loss`, `mcc` and `r2` (percent).
         held_out_bits: Bits a pair on pairs that were not fitted.
-        held_out_error: The standard error of that.
         fitted_bits: Bits a pair on as many fitted pairs.
         held_out_pairs: How many pairs were not fitted.
+        judgement: The verdict on the fit, which stands at the top.
         chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
         tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
         series: Whether the samples are in the order of time.
@@ -72,9 +73,9 @@ class Report:
     used: Sequence[int] | None = None
     curve: Sequence[Mapping[str, float]] = ()
     held_out_bits: float | None = None
-    held_out_error: float = 0.0
     fitted_bits: float | None = None
     held_out_pairs: int = 0
+    judgement: Verdict | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: Sequence[Mapping[str, Any]] = ()
     series: bool = False

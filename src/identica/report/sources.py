@@ -17,6 +17,7 @@ from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc, symbol
 from identica.report.page import Report
 from identica.spaces import NAMED_SPACES
+from identica.verdicts import Verdict, judge
 
 __all__ = ["report_of_fit", "report_of_run"]
 
@@ -59,7 +60,7 @@ def report_of_fit(
     seconds: float | None = None,
     *,
     series: bool | None = None,
-    title: str = "Recovered factors",
+    title: str = "Components of the data",
     component_names: Sequence[str] | None = None,
 ) -> Report:
     """The report of a fit.
@@ -84,6 +85,7 @@ def report_of_fit(
         summary=_summary_of_fit(model, seconds),
         component_names=component_names,
         **_from_fit(model),
+        judgement=_judgement(model, _summary(consistency)),
         series=_is_series(model, trials) if series is None else series,
         trials=None if trials is None else np.asarray(trials),
         images=np.asarray(X) if np.ndim(X) == 4 else None,
@@ -103,12 +105,20 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "used": getattr(model, "components_used_", None),
         "curve": getattr(model, "loss_curve_", ()),
         "held_out_bits": getattr(model, "validation_score_", None),
-        "held_out_error": getattr(model, "validation_error_", 0.0),
         "fitted_bits": getattr(model, "fitted_bits_", None),
         "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
         "chosen": getattr(model, "chosen_", {}),
         "tried": getattr(model, "search_", ()),
     }
+
+
+def _judgement(model: Any, consistency: Mapping[str, Any] | None) -> Verdict | None:
+    """The verdict on a fit, with the agreement of refits where these were compared."""
+    if not hasattr(model, "validation_score_"):
+        return None
+    known = getattr(model, "agreement_", None)
+    agreement = known if consistency is None else consistency["agreement"] / 100
+    return judge(model.validation_score_, getattr(model, "validation_error_", 0.0), model.fitted_bits_, agreement)
 
 
 def _codes(estimator: Any, X: Any, trials: Any) -> Any:
@@ -185,7 +195,8 @@ def _known(record: Record, *keys: str) -> dict[str, Any]:
 
 def _promise(model: Any) -> str:
     """What the theory says of the components."""
-    if not hasattr(model, "ambiguity_"):
+    judgement = _judgement(model, None)
+    if not hasattr(model, "ambiguity_") or (judgement and judgement.finding == "these pairs tell nothing"):
         return ""
     return (
         f"Components of the data, identified up to {with_article(model.ambiguity_)} if the assumption holds: factors in"

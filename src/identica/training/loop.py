@@ -15,6 +15,7 @@ from torch import Generator, Tensor
 from torch.optim import Optimizer
 
 from identica import _checks
+from identica._checks import DivergenceError
 from identica.learners import Learner
 from identica.sources import Source
 from identica.training.checkpoint import Curve, State
@@ -31,10 +32,6 @@ _STEPS_BETWEEN_LOOKS = 20
 Evaluate = Callable[[Learner], Mapping[str, float]]
 Report = Callable[[int, float, Mapping[str, float]], None]
 """Is told the step, the loss and the latest scores."""
-
-
-class DivergenceError(RuntimeError):
-    """The loss became NaN or infinite; training ended early."""
 
 
 @final
@@ -82,7 +79,8 @@ def train(
     from lightning_fabric import Fabric
 
     _checks.at_least("batch_size", batch_size, 2)
-    fabric = Fabric(accelerator=resolve_device(device), devices=1, precision=precision)  # type: ignore[arg-type]
+    kind, _, number = resolve_device(device).partition(":")
+    fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1, precision=precision)  # type: ignore[arg-type]
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
     if checkpoint is not None and checkpoint.exists():

@@ -113,7 +113,6 @@ def scoring_bar(count: int, visible: bool) -> Iterator[Callable[[int, str], None
 @contextmanager
 def rendering_bar(visible: bool) -> Iterator[Callable[[int, int], None]]:
     """A bar over pictures; what the block gets is called with how many are there, and how many there will be."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("rendering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

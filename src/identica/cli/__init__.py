@@ -26,7 +26,7 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 # Options that have one name in all commands now.
 _RENAMED = {
     "--random-state": "--seed",
-    "--steps": "--max-steps",
+    "--max-steps": "--steps",
     "--workers": "--jobs",
     "--validation-fraction": "--held-out",
 }

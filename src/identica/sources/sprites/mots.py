@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identica._checks import InputError
+from identica._install import how_to_install
 from identica._files import replacing
 from identica._folders import cache_folder, data_folder
 from identica.sources.sprites.drawing import FRAME
@@ -124,5 +125,5 @@ def _library() -> Any:
     try:
         from pycocotools import mask
     except ImportError:
-        raise InputError("reading annotations of masks needs pycocotools: pip install 'identica[images]'") from None
+        raise InputError(f"reading annotations of masks needs pycocotools: {how_to_install('images')}") from None
     return mask

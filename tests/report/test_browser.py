@@ -12,7 +12,7 @@ import pytest
 
 from identica.report.page import Report, write_page
 
-selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install 'identica[dev]'")
+selenium = pytest.importorskip("selenium", reason="selenium is not installed: make install-dev")
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,

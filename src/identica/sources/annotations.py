@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from identica._checks import InputError
 from identica._folders import data_folder
+from identica._install import how_to_install
 
 __all__ = ["CAR", "PEDESTRIAN", "Annotated", "annotation_digest", "annotation_files", "read_annotations"]
 
@@ -103,5 +104,5 @@ def _library() -> Any:
     try:
         from pycocotools import mask
     except ImportError:
-        raise InputError("reading annotations of masks needs pycocotools: pip install 'identica[images]'") from None
+        raise InputError(f"reading annotations of masks needs pycocotools: {how_to_install('images')}") from None
     return mask

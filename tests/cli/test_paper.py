@@ -28,7 +28,7 @@ def identica(eager_environment: dict[str, str], tmp_path: Path):  # type: ignore
 def test_rows_are_listed(identica) -> None:  # type: ignore[no-untyped-def]
     listed = identica("rows")
     assert listed.returncode == 0
-    assert len(listed.stdout.splitlines()) == 85
+    assert len(listed.stdout.splitlines()) == 87
     assert "t2-01  box, uniform, laplace(scale=0.05)" in listed.stdout
     assert json.loads(identica("rows", "--json").stdout.splitlines()[0])["row"] == "t1-01"
 

@@ -59,7 +59,9 @@ def reproduce(
     ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", help="All rows of table 1 to 5, workshop1 to workshop5, or 3-widths, which is ours."),
+        typer.Option(
+            "--table", help="All rows of table 1 to 5, workshop1 to workshop5, or our own 3-widths, workshop2-infonce."
+        ),
     ] = None,
     seed: OneSeed = None,
     protocol: ProtocolName = "fast",

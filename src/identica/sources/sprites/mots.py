@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identica._checks import InputError
-from identica._install import how_to_install
 from identica._files import replacing
 from identica._folders import cache_folder, data_folder
+from identica._install import how_to_install
 from identica.sources.sprites.drawing import FRAME
 from identica.sources.sprites.transitions import Transitions
 

@@ -12,6 +12,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple, Protocol, final
 
+from identica._checks import InputError
+from identica._files import InUseError, StorageError
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import Record, RunStore
 from identica.training import DivergenceError
@@ -19,6 +21,8 @@ from identica.training import DivergenceError
 __all__ = ["ENGINES", "Engine", "Listen", "LocalEngine", "Outcome", "Progress"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
+# How long a process that is asked to end may take to finish its step and to write its checkpoint.
+_SECONDS_TO_END = 20.0
 
 
 class Progress(NamedTuple):
@@ -102,8 +106,7 @@ class LocalEngine:
                     elif listen is not None:
                         listen(message)
         finally:
-            for _, process in active.values():
-                process.terminate()
+            _end([process for _, process in active.values()])
 
 
 ENGINES: dict[str, Callable[[int, str], Engine]] = {"local": LocalEngine}
@@ -137,14 +140,27 @@ def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> O
 
     try:
         return Outcome(run, execute(run, store, device=device, report=report))
-    except DivergenceError as error:
+    except (DivergenceError, InUseError, StorageError) as error:
         return Outcome(run, error=str(error))
 
 
 def _work(run: Run, store: RunStore, device: str, sender: Connection) -> None:
     """What the process of a run does."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once and silently: the checkpoint is always whole
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end silently, in training after the checkpoint is written
     try:
         sender.send(_Ended(_attempt(run, store, device, sender.send).error))
+    except InputError as error:
+        sender.send(_Ended(str(error)))
     except BrokenPipeError:  # whoever asked for this run is gone
         os._exit(1)
+
+
+def _end(processes: Sequence[SpawnProcess]) -> None:
+    """Ask processes to end, and end those that do not."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + _SECONDS_TO_END
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        if process.is_alive():
+            process.kill()

@@ -2,14 +2,17 @@
 
 from identica.training.checkpoint import Curve
 from identica.training.devices import resolve_device
-from identica.training.loop import DivergenceError, Report, Trained, train
+from identica.training.loop import Trained, train
 from identica.training.muon import Muon, orthogonalise
 from identica.training.optimization import check_groups, make_optimizers
+from identica.training.processes import LostRankError
 from identica.training.schedule import Schedule
+from identica.training.watch import DivergenceError, Report
 
 __all__ = [
     "Curve",
     "DivergenceError",
+    "LostRankError",
     "Muon",
     "Report",
     "Schedule",

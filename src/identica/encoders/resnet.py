@@ -7,7 +7,7 @@ from typing import final
 from torch import Generator, Tensor, nn
 
 from identica import _checks
-from identica.encoders._layers import convolution, linear
+from identica.encoders._layers import BatchNorm, convolution, linear
 
 __all__ = ["ResNet18"]
 
@@ -89,4 +89,4 @@ def _normed(fan_in: int, fan_out: int, kernel: int, stride: int, generator: Gene
         bias=False,
         mode="fan_out",
     )
-    return layer, nn.BatchNorm2d(fan_out, device=generator.device)
+    return layer, BatchNorm(fan_out, device=generator.device)

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from identica._checks import InputError
 from identica._ranks import ALONE, Ranks, gathered, launched, mean_over_ranks, together
-from identica.training.processes import Crew, LostRankError
+from identica.training._processes import Crew, LostRankError
 
 SCRIPT = Path(__file__).with_name("ranks.py")
 ELASTIC = {"TORCHELASTIC_RUN_ID": "x", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}

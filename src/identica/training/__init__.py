@@ -1,13 +1,13 @@
 """The loop that trains a learner: schedules, optimisers, checkpoints and devices. It knows no metric."""
 
+from identica.training._processes import LostRankError
+from identica.training._watch import DivergenceError, Report
 from identica.training.checkpoint import Curve
 from identica.training.devices import resolve_device
 from identica.training.loop import Trained, train
 from identica.training.muon import Muon, orthogonalise
 from identica.training.optimization import check_groups, make_optimizers
-from identica.training.processes import LostRankError
 from identica.training.schedule import Schedule
-from identica.training.watch import DivergenceError, Report
 
 __all__ = [
     "Curve",

@@ -16,10 +16,10 @@ from identica._ranks import ALONE, launched, together
 from identica._signals import held_back
 from identica.learners import Learner
 from identica.sources import Source
+from identica.training._processes import Crew, make_fabric
+from identica.training._watch import Evaluate, Report, Watch
 from identica.training.checkpoint import Curve, State
-from identica.training.processes import Crew, make_fabric
 from identica.training.schedule import Schedule
-from identica.training.watch import Evaluate, Report, Watch
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -10,8 +10,8 @@ from pathlib import Path
 import torch
 
 from identica.learners import Learner
+from identica.training._processes import Crew
 from identica.training.checkpoint import State
-from identica.training.processes import Crew
 
 __all__ = ["DivergenceError", "Evaluate", "Report", "Watch"]
 

@@ -140,7 +140,10 @@ def _bombs(folder: Path, totals: dict[str, Any]) -> None:
     with zipfile.ZipFile(folder / "claims.npz", "w") as archive:  # a terabyte
         archive.writestr("x.npy", header.getvalue() + bytes(1000))
     (folder / "claims.npy").write_bytes(header.getvalue() + bytes(1000))
-    with zipfile.ZipFile(folder / "zeros.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("x.npy", "w") as file:
+    with (
+        zipfile.ZipFile(folder / "zeros.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("x.npy", "w") as file,
+    ):
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (1 << 29, 1)})
         for _ in range(1 << 8):
             file.write(bytes(1 << 24))

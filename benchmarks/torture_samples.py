@@ -164,5 +164,5 @@ def _model(folder: Path) -> Sample:
     x = chance.normal(size=(200, 3)).astype(np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ContrastiveICA(max_steps=3, random_state=0).fit(x, lag=1).save(folder / "model")
+        ContrastiveICA(lag=1, max_steps=3, random_state=0).fit(x).save(folder / "model")
     return Sample("model", folder / "model", ("model.json", "weights.safetensors"), ContrastiveICA.load)

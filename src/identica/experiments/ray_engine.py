@@ -105,7 +105,8 @@ def _cluster(address: str | None, workers: int) -> Iterator[Any]:
     try:
         ray.init(**started, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise InputError(f"--address must be that of a Ray cluster, got {address!r}: {_line(error)}") from None
+        what = "no Ray cluster could be started here" if address is None else f"no Ray cluster answers at {address!r}"
+        raise InputError(f"{what}: {_line(error)}") from None
     try:
         yield ray
     finally:

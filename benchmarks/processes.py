@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -47,7 +48,7 @@ def measure_here(row: str, steps: int, rounds: int) -> dict[str, float]:
         spread=True,
     )
     marks = moments[4::steps]  # the first steps compile
-    spans = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(marks, marks[1:], strict=False)]
+    spans = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(marks)]
     found = torch.tensor([min(span[kind] for span in spans) / steps for kind in (0, 1)])
     if launched().size > 1:
         torch.distributed.all_reduce(found, torch.distributed.ReduceOp.MAX)

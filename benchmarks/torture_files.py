@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from identica._checks import InputError
-from torture_samples import Sample, samples
+from torture_samples import TRAPS, Sample, samples
 
 # What a reader may take beyond what the process has already, and for how long.
 _MOST_BYTES, _MOST_SECONDS = 2 << 30, 20
@@ -32,6 +32,10 @@ def torture(folder: Path, count: int, seed: int) -> dict[str, Any]:
     trap = folder / "code was run"
     found = samples(folder / "samples", trap)
     totals: dict[str, Any] = {"files": 0, "refused": 0, "read": 0, "peak_memory_mb": 0.0, "failures": []}
+    for sample in found:  # what is whole must be read, and what holds code must not
+        kind, text = read(sample.read, sample.folder, sample.name)
+        if kind != ("refused" if sample.name in TRAPS else "read"):
+            totals["failures"].append(f"{sample.name}, before it was damaged: {kind} {text}")
     done = 0
     while done < count:
         numbers = range(done, min(count, done + _FILES_PER_PROCESS))
@@ -142,10 +146,10 @@ def _bombs(folder: Path, totals: dict[str, Any]) -> None:
     (folder / "claims.npy").write_bytes(header.getvalue() + bytes(1000))
     with (
         zipfile.ZipFile(folder / "zeros.npz", "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("x.npy", "w") as file,
+        archive.open("x.npy", "w", force_zip64=True) as file,
     ):
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (1 << 29, 1)})
-        for _ in range(1 << 8):
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (3 << 27, 1)})
+        for _ in range(3 << 6):
             file.write(bytes(1 << 24))
     images = folder / "images"
     images.mkdir()

@@ -42,6 +42,9 @@ Frame Time: 0.01
 {rows}
 """
 
+TRAPS = ("trap.npy", "trap.npz", "pickle.npy")
+"""Samples that hold code, and must never be read."""
+
 
 @dataclass(frozen=True)
 class Sample:

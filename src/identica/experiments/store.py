@@ -29,6 +29,13 @@ RECORD_FORMAT = 2
 
 _RECORD, _COST, _CODES, _LEARNER = "record.json", "cost.json", "codes.npz", "learner.safetensors"
 _CHECKPOINT = "checkpoint.safetensors"
+# What tables and pages need, and of which type.
+_RECORD_HAS: dict[str, type] = dict.fromkeys(
+    ("kind", "source", "learner", "description", "identified_up_to", "baseline", "protocol"), str
+)
+_RECORD_HAS |= {"factors": list, "curve": list, "scores": dict, "identity": dict, "settings": dict, "fitted": dict}
+_RECORD_HAS |= {"steps": int, "seed": int}
+_COST_HAS: dict[str, type] = {"seconds": float, "machine": dict}
 # In `cost.json`: hashes of the record that belongs to it, or of two while one takes the place of the other.
 _DIGESTS = "record_sha256"
 
@@ -58,11 +65,13 @@ class RunStore:
         if found != RECORD_FORMAT:
             raise InputError(f"{folder / _RECORD} must be of format {RECORD_FORMAT}, got {found!r}: train it anew")
         cost, _ = _read(folder / _COST)
-        if digest not in cost.pop(_DIGESTS, [digest]):
+        if str(digest) not in str(cost.pop(_DIGESTS, [digest])):
             raise InputError(
                 f"{folder / _RECORD} was altered after it was written: its checksum does not match; remove "
                 f"{str(folder)!r} to train it anew"
             )
+        _check(folder / _RECORD, record, _RECORD_HAS)
+        _check(folder / _COST, cost, _COST_HAS)
         return record | cost
 
     def records(self) -> Iterator[Record]:
@@ -164,6 +173,19 @@ def _read(path: Path) -> tuple[Record, str]:
     if not isinstance(content, dict):
         raise InputError(f"{path} is not a readable record: it holds no object")
     return content, _digest(written)
+
+
+def _check(path: Path, content: Record, needed: Mapping[str, type]) -> None:
+    """Raise unless all is there that tables and pages need."""
+    for name, kind in needed.items():
+        value = content.get(name)
+        if not isinstance(value, (int, float) if kind is float else kind):
+            got = "none" if name not in content else type(value).__name__
+            raise InputError(f"{path} is not a readable record: {name!r} must be of type {kind.__name__}, got {got}")
+    scores = [_inner(content["scores"], name).get("value") for name in content.get("scores", {})]
+    for value in [*scores, *content.get("identity", {}).values()]:
+        if not isinstance(value, int | float):
+            raise InputError(f"{path} is not a readable record: scores must be numbers, got {value!r}")
 
 
 def _inner(record: Record, name: str) -> Record:

@@ -22,6 +22,7 @@ __all__ = ["annotation_files", "measure_transitions", "mots_transitions"]
 
 _FOLDERS = ("kitti_mots", "mots20")
 _CLASSES = (1, 2)  # cars and pedestrians; 10 marks what annotators left open
+_MOST_PIXELS = 1 << 26  # of a frame
 _MEASURE = "1"  # of this way to measure: part of the name of what is kept
 
 
@@ -99,7 +100,12 @@ def _read(path: Path) -> dict[tuple[int, int], _Seen]:
                 f"line {number} of {str(path)!r} must be 'frame id class height width rle', got {line[:40]!r}"
             ) from None
         if kind in _CLASSES:
-            seen = _measure({"size": [height, width], "counts": runs.encode()})
+            if not 0 < height * width <= _MOST_PIXELS or height < 0:
+                raise InputError(f"line {number} of {str(path)!r} must be of a frame, got {height} × {width} pixels")
+            try:
+                seen = _measure({"size": [height, width], "counts": runs.encode()})
+            except (ValueError, TypeError) as error:
+                raise InputError(f"line {number} of {str(path)!r} must end in run lengths of a mask: {error}") from None
             if seen is not None:
                 found[frame, name] = seen
     return found

@@ -143,7 +143,12 @@ class RunOptions:
     steps: Steps = None
     jobs: Jobs = None
     device: Device = "auto"
-    engine: Annotated[str, typer.Option("--engine", help="Where runs are computed: local, this machine.")] = "local"
+    engine: Annotated[
+        str, typer.Option("--engine", help="Where runs are computed: local (this machine) or ray (a Ray cluster).")
+    ] = "local"
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of a Ray cluster, such as auto; default: one on this machine.")
+    ] = None
     out: Out = Path("runs")
     as_json: AsJson = False
 

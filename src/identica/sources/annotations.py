@@ -22,6 +22,7 @@ CAR = 1
 PEDESTRIAN = 2
 """The class of pedestrians; 10 marks what annotators left open."""
 
+_MOST_PIXELS = 1 << 26  # of a frame
 _FOLDERS = ("kitti_mots", "mots20")
 
 
@@ -48,7 +49,10 @@ class Annotated(NamedTuple):
         """Zeros and ones, [height, width]."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # pycocotools speaks to numpy in the way of before 2.0
-            found: NDArray[np.uint8] = _library().decode(self._encoded)
+            try:
+                found: NDArray[np.uint8] = _library().decode(self._encoded)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"frame {self.frame} must have run lengths of a mask: {error}") from None
         return found
 
     def corner(self) -> tuple[int, int, int, int]:
@@ -97,6 +101,8 @@ def read_annotations(path: Path, kinds: Container[int]) -> Iterator[Annotated]:
                 f"line {number} of {str(path)!r} must be 'frame id class height width rle', got {line[:40]!r}"
             ) from None
         if kind in kinds:
+            if not 0 < height * width <= _MOST_PIXELS or height < 0:
+                raise InputError(f"line {number} of {str(path)!r} must be of a frame, got {height} × {width} pixels")
             yield Annotated(frame, name, kind, height, width, runs)
 
 

@@ -25,8 +25,8 @@ def measure_here(row: str, steps: int, rounds: int) -> dict[str, float]:
     """Seconds of a step in this process, as one of those that were launched."""
     import torch
 
+    from identica._launched import launched
     from identica._random import random_stream
-    from identica._ranks import launched
     from identica.assembly import assemble
     from identica.experiments import ROWS
     from identica.training import Schedule, make_optimizers, train

@@ -99,3 +99,24 @@ def test_the_image_loop_is_measured_against_the_bare_encoder() -> None:
         assert 0 < one["ratio"] < 1.5
         assert 0 < one["data_loading_share"] < 0.5
     assert result["machine"]["cores"] >= 1
+
+
+@pytest.mark.slow
+def test_a_short_torture_finds_nothing() -> None:
+    command = [sys.executable, str(BENCHMARKS / "torture.py"), "--quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = json.loads(done.stdout)
+    assert (result["differences"], result["failures"]) == ([], [])
+    assert result["kills"] >= 6
+    assert result["files"] >= 130
+    assert done.returncode == 0
+
+
+@pytest.mark.slow
+def test_the_estimate_of_scale_adds_up() -> None:
+    command = [sys.executable, str(BENCHMARKS / "scale.py"), "--json", "--images", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    assert 9e9 < result["image"]["operations"] < 12e9  # three times the 3.6 · 10^9 of a ResNet-18 forwards
+    one, eight = (sum(result["steps"][name].values()) for name in ("1 GPU", "8 GPUs"))
+    assert one / 8 < eight < one

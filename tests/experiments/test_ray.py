@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -53,18 +55,22 @@ def test_a_lost_worker_is_replaced_and_records_are_those_of_the_local_engine(
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     for name, value in {"IDENTICA_COMPILE": "0", "OMP_NUM_THREADS": "1", **token}.items():
         monkeypatch.setenv(name, value)
-    plan = [small_run(seed, steps=1500) for seed in range(4)]
+    plan = [small_run(seed, steps=3000) for seed in range(4)]
     killed: list[int] = []
 
-    def kill(progress: Progress) -> None:
-        if not killed and 50 < progress.step < 1000:
-            killed.extend(workers()[:1])
-            os.kill(killed[0], signal.SIGKILL)
+    def kill() -> None:
+        """End the first worker that has begun to train."""
+        while not (list((tmp_path / "ray").glob("*/.lock")) and workers()):
+            time.sleep(0.05)
+        killed.append(workers()[0])
+        os.kill(killed[0], signal.SIGKILL)
 
-    outcomes = list(RayEngine(2, "cpu").compute(plan, RunStore(tmp_path / "ray"), kill))
+    threading.Thread(target=kill, daemon=True).start()
+    news: list[Progress] = []
+    outcomes = list(RayEngine(2, "cpu").compute(plan, RunStore(tmp_path / "ray"), news.append))
     assert len(killed) == 1
     assert [outcome.error for outcome in outcomes] == [None] * 4
-    assert {outcome.run.name for outcome in outcomes} == {run.name for run in plan}
+    assert {outcome.run.name for outcome in outcomes} == {one.name for one in news} == {run.name for run in plan}
     for outcome in LocalEngine(1, "cpu").compute(plan, RunStore(tmp_path / "local")):
         name = outcome.run.name
         records = [(tmp_path / store / name / "record.json").read_bytes() for store in ("ray", "local")]

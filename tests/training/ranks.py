@@ -12,8 +12,8 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from identica._launched import launched
 from identica._random import random_stream
-from identica._ranks import launched
 from identica.assembly import assemble
 from identica.laws import Laplace, Normal, VonMisesFisher
 from identica.learners import AdaGVAE, AlignUniform, BetaVAE, Contrastive, LearnerSettings, SlowVAE, Supervised

@@ -14,8 +14,10 @@ import torch
 from safetensors.torch import load_file
 
 from identica._checks import InputError
-from identica._ranks import ALONE, Ranks, gathered, launched, mean_over_ranks, together
-from identica.training._processes import Crew, LostRankError
+from identica._launched import ALONE, Ranks, launched
+from identica._ranks import gathered, mean_over_ranks, together
+from identica.training import LostRankError
+from identica.training._processes import Crew
 
 SCRIPT = Path(__file__).with_name("ranks.py")
 ELASTIC = {"TORCHELASTIC_RUN_ID": "x", "RANK": "1", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from identica._checks import InputError
-from identica.experiments.engines import Listen, Outcome, attempt, finished
+from identica.experiments.engines import Listen, Outcome, Progress, attempt, finished
 from identica.experiments.runner import Run
-from identica.experiments.store import RunStore
+from identica.experiments.store import Record, RunStore
 
 __all__ = ["RayEngine"]
 
 # How often the worker of one run may be lost before the run is given up.
 _MOST_LOSSES = 5
-_SECONDS_BETWEEN_NEWS = 0.5
 
 
 @final
@@ -51,37 +51,42 @@ class RayEngine:
 
     def _computed(self, ray: Any, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
         """Keep as many tasks under way as there are workers; a task whose worker is lost is given out again."""
-        needs = {"num_cpus": 1, "max_retries": 0, "num_gpus": int(self.device == "cuda")}
-        task, news = ray.remote(**needs)(compute_run), _news(ray, listen)
+        task = ray.remote(num_cpus=1, max_retries=0, num_gpus=int(self.device == "cuda"))(compute_run)
         waiting, active, losses = list(reversed(runs)), dict[Any, Run](), Counter[str]()
         while waiting or active:
             while waiting and len(active) < self.workers:
                 run = waiting.pop()
-                active[task.remote(run, store, self.device, news)] = run
-            ready, _ = ray.wait(list(active), timeout=_SECONDS_BETWEEN_NEWS)
-            for progress in _told(news):
-                if listen is not None:
-                    listen(progress)
-            for reference in ready:
-                run = active.pop(reference)
-                try:
-                    yield _outcome(run, store, ray.get(reference))
-                except ray.exceptions.RayTaskError as error:
-                    yield Outcome(run, error=str(error.cause))
-                except ray.exceptions.RayError as error:
-                    losses[run.name] += 1
-                    if losses[run.name] < _MOST_LOSSES:
-                        waiting.append(run)
-                    else:
-                        yield Outcome(run, error=f"its worker was lost {_MOST_LOSSES} times: {_line(error)}")
+                active[task.remote(run, store, self.device)] = run
+            (reference, *_), _ = ray.wait(list(active))
+            run = active.pop(reference)
+            try:
+                outcome = _outcome(run, store, ray.get(reference))
+            except ray.exceptions.RayTaskError as error:
+                outcome = Outcome(run, error=_line(error.cause))
+            except ray.exceptions.RayError as error:
+                losses[run.name] += 1
+                if losses[run.name] < _MOST_LOSSES:
+                    waiting.append(run)
+                    continue
+                outcome = Outcome(run, error=f"its worker was lost {_MOST_LOSSES} times: {_line(error)}")
+            if listen is not None and outcome.record is not None:
+                listen(_end_of(outcome.record, run))
+            yield outcome
 
 
-def compute_run(run: Run, store: RunStore, device: str, news: Any) -> str | None:
+def compute_run(run: Run, store: RunStore, device: str) -> str | None:
     """What a task does: the record goes to the store, and an error is given back."""
     try:
-        return attempt(run, store, device, None if news is None else news.put_nowait).error
+        return attempt(run, store, device, None).error
     except InputError as error:
         return str(error)
+
+
+def _end_of(record: Record, run: Run) -> Progress:
+    """News of a run that has ended; while it is under way, its worker tells none."""
+    last = record["curve"][-1]
+    scores = {name: last[name] for name in run.scores if name in last}
+    return Progress(run.name, run.recipe.training.steps, last["loss"], scores)
 
 
 def _outcome(run: Run, store: RunStore, error: str | None) -> Outcome:
@@ -101,6 +106,8 @@ def _cluster(address: str | None, workers: int) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    # Ray lets its workers step back behind all else on a machine; here they do what the machine is asked for.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     started = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
     try:
         ray.init(**started, log_to_driver=False, logging_level="ERROR")
@@ -111,18 +118,6 @@ def _cluster(address: str | None, workers: int) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
-
-
-def _news(ray: Any, listen: Listen | None) -> Any:
-    """A queue that tasks put their progress into, if anyone listens."""
-    if listen is None:
-        return None
-    queues: Any = importlib.import_module("ray.util.queue")
-    return queues.Queue(actor_options={"num_cpus": 0})
-
-
-def _told(news: Any) -> list[Any]:
-    return [] if news is None else list(news.get_nowait_batch(news.qsize()))
 
 
 def _line(error: BaseException) -> str:

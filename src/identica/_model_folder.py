@@ -13,7 +13,9 @@ import torch
 from torch import Generator, nn
 
 from identica._checks import InputError
+from identica._files import replacing
 from identica._machine import versions
+from identica._places import MODEL_SETTINGS, check_model
 from identica.encoders import (
     MLP,
     ConvNet,
@@ -34,10 +36,10 @@ from identica.models import Model
 if TYPE_CHECKING:
     from identica.estimator import ContrastiveICA
 
-__all__ = ["check_place", "load", "save"]
+__all__ = ["load", "save"]
 
 _FORMAT = 3
-_SETTINGS, _WEIGHTS = "model.json", "weights.safetensors"
+_SETTINGS, _WEIGHTS = MODEL_SETTINGS, "weights.safetensors"
 _OWN = "a module of the user's own"
 _FITTED = (
     "n_features_in_",
@@ -51,29 +53,27 @@ _FITTED = (
     "validation_score_",
     "validation_error_",
     "fitted_bits_",
+    "agreement_",
     "chosen_",
     "search_",
     "loss_curve_",
 )
-
-
-def check_place(name: str, path: Path) -> None:
-    """Refuse to replace anything but an older model."""
-    if path.exists() and not (path / _SETTINGS).is_file():
-        raise InputError(f"{name} must be a new folder or an older model, but {str(path)!r} is something else")
+# Older models do without these.
+_NEWER = ("agreement_",)
 
 
 def save(estimator: ContrastiveICA, path: Path) -> None:
     """Write the folder under a temporary name, then give it its own; an older model there is replaced as a whole."""
     from safetensors.torch import save_file
 
-    check_place("path", path)
+    check_model("path", path, overwrite=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{os.getpid()}.{path.name}")
     unfinished.mkdir()
     try:
         weights = {name: value.contiguous() for name, value in estimator.encoder_.state_dict().items()}
-        save_file(weights, unfinished / _WEIGHTS)
+        with replacing(unfinished / _WEIGHTS) as temporary:
+            save_file(weights, temporary)
         (unfinished / _SETTINGS).write_text(json.dumps(_describe(estimator), indent=1) + "\n", encoding="utf-8")
         if path.exists():
             older = path.with_name(f".{os.getpid()}.{path.name}.old")
@@ -96,7 +96,7 @@ def load(kind: type[ContrastiveICA], path: Path, own: nn.Module | None) -> Contr
             raise InputError(f"the model in {str(path)!r} {needed} encoder=, a module of the user's own")
         estimator = kind(**{**parameters, "encoder": own or parameters["encoder"]})
         for name in _FITTED:
-            setattr(estimator, name, fitted[name])
+            setattr(estimator, name, fitted.get(name) if name in _NEWER else fitted[name])
         estimator.observation_shape_ = tuple(estimator.observation_shape_)
         estimator.scales_ = np.array(fitted["scales_"], dtype=np.float64)
         estimator.components_used_ = np.array(fitted["components_used_"], dtype=np.int64)
@@ -116,6 +116,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
     parameters = estimator.get_params(deep=False)
     if isinstance(parameters["encoder"], nn.Module):
         parameters["encoder"] = _OWN
+    parameters["device"] = str(parameters["device"])
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None  # a generator that has moved on since
     names = getattr(estimator, "feature_names_in_", None)
@@ -196,6 +197,8 @@ def _load_weights(encoder: nn.Module, path: Path) -> None:
     from safetensors.torch import load_file
 
     try:
+        with path.open("rb"):
+            pass  # says who may not read it, where the library below says that it is not there
         encoder.load_state_dict(load_file(path))
     except (OSError, SafetensorError, RuntimeError) as error:
         reason = " ".join(str(error).split())

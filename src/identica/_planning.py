@@ -12,14 +12,17 @@ from torch import Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
+from identica._observing import CHANNELS, LAYOUTS
 from identica.encoders import BACKBONES, IMAGE_BACKBONES, SCALINGS, Scaling
 from identica.fitting.choice import DEEP, Choice, Options, likely_scalings
 from identica.sources import Pairing
 
 __all__ = [
+    "ALWAYS",
     "AUTO",
     "Split",
     "check_settings",
+    "earlier_choice",
     "is_open",
     "lags_of",
     "options_of",
@@ -28,8 +31,8 @@ __all__ = [
     "window_of",
 ]
 
-AUTO = "auto"
-"""What a user writes to let held-out pairs decide."""
+AUTO, ALWAYS = "auto", "always"
+"""What a user writes to let held-out pairs decide, and to hold some out whatever else is given."""
 
 _VALIDATION_FRACTION, _MOST_HELD_OUT, _FEWEST_HELD_OUT = 0.15, 4096, 20
 # Half of the held-out pairs must do to match a width to.
@@ -65,9 +68,14 @@ def check_settings(estimator: Any) -> None:
         _checks.positive("max_seconds", estimator.max_seconds)
     if estimator.batch_size is not None:
         _checks.at_least("batch_size", _checks.whole(estimator.batch_size), 2)
+    _checks.choice("layout", estimator.layout, LAYOUTS)
+    _checks.choice("channels", estimator.channels, CHANNELS)
+    refits = _checks.whole(estimator.refits)
+    if isinstance(refits, bool) or not isinstance(refits, int) or refits < 0:
+        raise InputError(f"refits must be a whole number from 0, got {estimator.refits!r}")
     part = estimator.validation_fraction
-    if part != AUTO and not (isinstance(part, int | float) and 0 <= part < 1):
-        raise InputError(f"validation_fraction must be 'auto' or from 0 to below 1, got {part!r}")
+    if part not in (AUTO, ALWAYS) and not (isinstance(part, int | float) and 0 <= part < 1):
+        raise InputError(f"validation_fraction must be 'auto', 'always' or from 0 to below 1, got {part!r}")
 
 
 def is_open(estimator: Any) -> bool:
@@ -110,9 +118,9 @@ class Split:
 
 def split_pairs(pairing: Pairing, fraction: Any, *, open_budget: bool, seed: int = 0) -> Split:
     """Hold out what `validation_fraction` says; `auto` holds out a part if there is something to choose by it."""
-    given = fraction != AUTO
+    given = fraction not in (AUTO, ALWAYS)
     if not given:
-        fraction = _usual_fraction(len(pairing.pairs())) if open_budget else 0.0
+        fraction = _usual_fraction(len(pairing.pairs())) if open_budget or fraction == ALWAYS else 0.0
     if fraction == 0:
         return Split(pairing.pairs(), None, pairing.runs)
     rows = pairing.held_out(fraction, _MOST_HELD_OUT, seed)
@@ -143,6 +151,14 @@ def plain_choice(estimator: Any, steps: int, observations: Tensor) -> Choice:
     window = 1 if estimator.window == AUTO else int(estimator.window)
     noise = 0.0 if estimator.noise == AUTO else float(estimator.noise)
     return Choice(named or "mlp", directions, scaling, window, int(steps), noise)
+
+
+def earlier_choice(estimator: Any, steps: int) -> Choice:
+    """What an earlier fit had, to go on with: for as many steps as are given, or as many as it had."""
+    chosen = estimator.chosen_
+    longer = chosen["steps"] if is_open(estimator) else steps
+    directions, scaling, window = chosen["pca_components"], chosen["scaling"], int(chosen["window"])
+    return Choice(chosen["encoder"], directions, scaling, window, int(longer), float(chosen["noise"]))
 
 
 def options_of(estimator: Any, dim: int, steps: int, observations: Tensor, split: Split) -> Options:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 from torch import Tensor, nn
 
 from identica import _planning
+from identica._agreement import agreement_of
+from identica._checks import InputError
 from identica._progress import training_bar
-from identica.fitting import Bench, Choice, search, tells_nothing
+from identica.encoders import Encoder, encode
+from identica.fitting import Attempt, Bench, Choice, search, tells_nothing
 from identica.fitting.bench import Listen
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
@@ -39,6 +43,7 @@ class Found:
         held_out_bits: Mean bits of held-out pairs, if there are any.
         fitted_bits: Of as many fitted ones.
         error: Standard error of the held-out bits.
+        agreement: How well components come back in refits, from 0 to 1; None if there are none.
     """
 
     learner: ContrastiveLearner
@@ -48,6 +53,7 @@ class Found:
     held_out_bits: float | None
     fitted_bits: float | None
     error: float
+    agreement: float | None = None
 
     def warn_of_nothing(self, stacklevel: int) -> None:
         """Say so if held-out pairs share nothing."""
@@ -59,35 +65,75 @@ class Found:
             )
 
 
-def fit(estimator: Any, model: Model, observations: Tensor, split: _planning.Split, seed: int, device: str) -> Found:
-    """Train once if a budget is given or nothing is held out, otherwise by a search."""
+def fit(
+    estimator: Any,
+    model: Model,
+    observations: Tensor,
+    split: _planning.Split,
+    seed: int,
+    device: str,
+    *,
+    warm: bool = False,
+) -> Found:
+    """Train once if a budget is given, nothing is held out or an earlier fit goes on; otherwise by a search."""
     recipe = _recipe(estimator, model, observations, len(split.fitted))
     given = estimator.max_steps or (recipe.training.steps if estimator.max_seconds is None else _UNLIMITED)
-    searched = split.held_out is not None and _planning.is_open(estimator)
-    own = estimator.encoder if isinstance(estimator.encoder, nn.Module) else None
+    searched = split.held_out is not None and _planning.is_open(estimator) and not warm
+    start = _earlier(estimator, model) if warm else None
     with _bar(estimator, int(given)) as listen:
-        bench = Bench(
+        make = partial(
+            Bench,
             Contrastive(model, estimator.axes),
             recipe,
             observations,
             split.runs,
             split.fitted,
             split.held_out,
-            seed=seed,
             device=device,
-            network=own,
+            network=estimator.encoder if isinstance(estimator.encoder, nn.Module) else None,
             max_seconds=estimator.max_seconds,
             slow_start=searched,
+            start=start,
             listen=listen,
         )
+        bench = make(seed=seed)
         if searched:
             kept = search(bench, _planning.options_of(estimator, model.space.dim, int(given), observations, split))
+        elif warm:
+            kept = bench.attempt(_planning.earlier_choice(estimator, int(given)))
         else:
             kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))
         learner = bench.matched(kept)
+        others = [make(seed=(seed + 1 + number) % 2**31) for number in range(estimator.refits)]
+        agreement = _agreement(bench, kept, others)
     tried = [one.describe() for one in bench.attempts]
     held_out = None if kept.bits is None else kept.score
-    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits, kept.error)
+    return Found(learner, kept.curve, kept.choice, tried, held_out, kept.fitted_bits, kept.error, agreement)
+
+
+def _earlier(estimator: Any, model: Model) -> Encoder:
+    """The encoder of an earlier fit to go on from."""
+    if model != estimator.model_:
+        raise InputError(f"warm_start needs the assumption of the earlier fit, {estimator.model_}, got {model}")
+    encoder = estimator.encoder_[0]
+    assert isinstance(encoder, Encoder)
+    return encoder
+
+
+def _agreement(bench: Bench, kept: Attempt, others: Sequence[Bench]) -> float | None:
+    """How well the components that are used come back if the fit that was kept is made again with other seeds."""
+    held_out = bench.scored(kept.choice.window)
+    if not others or held_out is None:
+        return None
+    assert isinstance(bench.settings, Contrastive)
+    used = kept.learner.used.cpu()
+    codes = encode(kept.learner.reader, held_out.first, bench.device)[:, used].numpy()
+    found = []
+    for other in others:
+        again = other.attempt(kept.choice)
+        theirs = encode(other.matched(again).reader, held_out.first, bench.device).numpy()
+        found.append(float(agreement_of(bench.settings.ambiguity, codes, theirs).mean()))
+    return sum(found) / len(found)
 
 
 def thinned(curve: Curve, most: int) -> Curve:

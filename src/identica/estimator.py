@@ -15,11 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from identica import _checks, _model_folder, _pairing, _planning, _training
+from identica import _checks, _large, _model_folder, _observing, _pairing, _planning, _training
+from identica._findings import Findings
+from identica._observing import Observed
+from identica._pairing import Partners
 from identica.encoders import Scaling, encode
 from identica.information import bits_of_pairs
-from identica.laws import AdditiveNoise, rounded
-from identica.learners import Axes, Contrastive, fitted_law
+from identica.learners import Axes, Contrastive
 from identica.models import Model, Widths
 from identica.sources import Pairing, runs_of, stack_windows
 from identica.spaces import NAMED_SPACES
@@ -30,7 +32,7 @@ __all__ = ["ContrastiveICA"]
 _CURVE_POINTS = 100
 
 
-class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Recover the factors z behind observations x = g(z) from pairs (x, x~) of related ones.
 
     An encoder f is trained to tell from x~ which x it came from: InfoNCE with the similarity that fits the assumed
@@ -42,7 +44,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         space: Where factors live: `sphere` (codes of norm 1), `box` (codes in about [0, 1]) or `unbounded` (codes of
             mean 0 and variance 1).
         conditional: How partners scatter around each other: `vmf` (on the sphere), `laplace`, `normal`, or
-            `gennorm(beta=3)`, any exponent. Its width is learnt.
+            `gennorm(beta=3)`, any exponent. Its width is learnt. `auto` is `vmf` on the sphere, else `laplace`.
         widths: `free` fits a width of the conditional to each component, `equal` one to all, as the paper does.
         axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: the basis in which
             the covariances of components and of partner differences are diagonal. Justified if all widths differ.
@@ -64,8 +66,14 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         batch_size: Pairs in an update; 1024 for arrays and 128 for images if not given.
         validation_fraction: Part of the pairs that is held out and scored, not fitted: whole trials or the ends of
             segments of a time series, otherwise drawn at random. `auto` is 0.15 (at most 4096 pairs), or 0 with a
-            budget. What is held out does not depend on `random_state`.
-        device: `auto`, `cpu`, `cuda` or `mps`.
+            budget; `always` is 0.15 with a budget too. What is held out does not depend on `random_state`.
+        refits: How often to fit again with other seeds, to see whether they find the same (`agreement_`); 0 by default.
+        warm_start: Go on from the earlier fit, on these pairs: its network and settings, for `max_steps` or as many
+            steps as it had.
+        layout: What three axes of X are: `trials` [trials, time, channels], or `images` [samples, height, width].
+            `auto` takes bytes for images, and asks about numbers.
+        channels: Where images have their channels: `first`, or `last` for [samples, height, width, channels].
+        device: `auto`, `cpu`, `cuda`, `cuda:1` or `mps`, or a `torch.device`.
         random_state: Seed of the weights and of the batches: a whole number makes fits repeatable. An experiment on the
             same source with that seed ends with the same weights.
         verbose: Show a progress bar with the time left.
@@ -86,6 +94,8 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         validation_score_: Bits a pair on the pairs that were held out; None if there are none.
         validation_error_: The standard error of that.
         fitted_bits_: Bits a pair on as many fitted pairs; far above `validation_score_` if pairs were learnt by heart.
+        agreement_: How well components come back in refits, from 0 to 1; None if there are none.
+        verdict_: What these say: supported, in part, these pairs tell nothing, or not checked; with the reason.
 
     Example:
         >>> import numpy as np
@@ -101,7 +111,7 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_components: int | None = None,
         *,
         space: str = "box",
-        conditional: str = "laplace",
+        conditional: str = "auto",
         widths: Widths = "free",
         axes: Axes = "learnt",
         encoder: str | nn.Module = "auto",
@@ -114,7 +124,11 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         max_seconds: float | None = None,
         batch_size: int | None = None,
         validation_fraction: float | str = "auto",
-        device: str = "auto",
+        refits: int = 0,
+        warm_start: bool = False,
+        layout: str = "auto",
+        channels: str = "first",
+        device: str | torch.device = "auto",
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -133,34 +147,60 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.max_seconds = max_seconds
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
+        self.refits = refits
+        self.warm_start = warm_start
+        self.layout = layout
+        self.channels = channels
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, labels: Any = None, trials: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        X_pos: Any = None,
+        pairs: Any = None,
+        labels: Any = None,
+        trials: Any = None,
+        rows: Any = None,
     ) -> Self:
         """Train on positive pairs, given in one of four ways: `fit(X, X_pos)`, by `pairs`, by `lag`, or by `labels`.
 
+        Nothing of the estimator changes before all is done: after an error or Ctrl-C it is what it was.
+
         Args:
-            X: Observations, [samples, features] or images.
+            X: Observations, [samples, features], [trials, time, channels] or images. Of an array on disk (a memory map,
+                a dataset of h5py) that is larger than 256 MB, blocks of rows that are spread evenly are read.
             y: X_pos, under the name that scikit-learn's tools give to what goes along with X. (With `lag` set, a
                 vector is taken for a target, and ignored.)
             X_pos: The partner of each row of X, of the same shape.
-            pairs: Index pairs into X, [pairs, 2], so that a scaler in front of this estimator sees all observations.
+            pairs: Index pairs into X, [pairs, 2] or [2, pairs], so that a scaler in front sees all observations.
             labels: Measured behaviour of each row of X, [samples] or [samples, k]: rows with similar (real numbers) or
                 equal (whole numbers, names) labels are partners; with `lag`, only those at most so many rows apart.
             trials: With `lag` or `labels`: a label for each row of X; rows of a trial are neighbours in time.
+            rows: With `pairs`: the number that these call each row of X by, if X is a part of the data; pairs with a
+                half elsewhere are left out.
         """
+        fitted = copy.copy(self)
+        found = fitted._fit(X, Partners(y, X_pos, pairs, labels, trials, rows))
+        self.__dict__ = fitted.__dict__
+        found.warn_of_nothing(stacklevel=2)
+        return self
+
+    def _fit(self, X: Any, given: Partners) -> _training.Found:
+        """The fit itself, which sets attributes along the way."""
         self._check_parameters()
         device = resolve_device(self.device)
-        observations = _pairing.observations(self, X, reset=True)
+        warm = self.warm_start and hasattr(self, "encoder_")
+        observed = _observing.observe(self, X, reset=not warm, pairs=given.pairs)
         seed = self._seed()
-        observations, pairing = self._pairing(observations, y, X_pos, pairs, labels, trials, seed)
+        observations, pairing = self._pairing(observed, given, seed)
         model = self._model(observations)
         split = _planning.split_pairs(pairing, self.validation_fraction, open_budget=_planning.is_open(self))
         _pairing.check_enough_pairs(observations, split.fitted, model.space.dim)
-        found = _training.fit(self, model, observations, split, seed, device)
+        found = _training.fit(self, model, observations, split, seed, device, warm=warm)
         learner = found.learner
         self.encoder_ = learner.cpu().reader.eval().requires_grad_(False)
         self.model_, self.n_components_ = model, model.space.dim
@@ -172,34 +212,47 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.search_ = found.tried
         self.n_held_out_pairs_ = 0 if split.held_out is None else len(split.held_out)
         self.validation_score_, self.fitted_bits_ = found.held_out_bits, found.fitted_bits
-        self.validation_error_ = found.error
-        found.warn_of_nothing(stacklevel=2)
-        return self
+        self.validation_error_, self.agreement_ = found.error, found.agreement
+        return found
 
     def transform(self, X: Any, trials: Any = None) -> NDArray[np.floating[Any]]:
-        """Codes of observations, [samples, n_components], computed in batches.
+        """Codes of observations, [samples, n_components], or [trials, time, n_components]; computed in batches.
 
         Args:
             X: Observations.
             trials: With a window of several rows: a label for each row; no window goes across two trials.
         """
         check_is_fitted(self)
-        values = self._windows(_pairing.observations(self, X, reset=False), trials)
+        if _large.is_on_disk(X) and X.ndim == 2 and self.chosen_["window"] == 1 and len(_large.pieces(X)) > 1:
+            return np.concatenate([self.transform(np.asarray(X[piece])) for piece in _large.pieces(X)])
+        observed = _observing.observe(self, X, reset=False)
+        values = self._windows(observed.values, observed.trials(trials))
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        return encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
+        codes = encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
+        return codes if observed.shape is None else codes.reshape(*observed.shape, -1)
 
     def score(
-        self, X: Any, y: Any = None, *, X_pos: Any = None, pairs: Any = None, labels: Any = None, trials: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        X_pos: Any = None,
+        pairs: Any = None,
+        labels: Any = None,
+        trials: Any = None,
+        rows: Any = None,
     ) -> float:
         """Bits that a code tells about its partner: log₂ M - InfoNCE on these pairs, the higher the better.
 
         M is the number of pairs given (at most 16 384 of them are candidates at a time), not the batch size of
-        training; log₂ M is the most it can be. Give pairs that were not fitted.
+        training; log₂ M is the most it can be. Give pairs that were not fitted, in the ways that `fit` takes.
         """
         check_is_fitted(self)
-        values = _pairing.observations(self, X, reset=False)
-        values, pairing = self._pairing(values, y, X_pos, pairs, labels, trials, 0)
-        codes = encode(self.encoder_, self._windows(values, trials), resolve_device(self.device)).float()
+        given = Partners(y, X_pos, pairs, labels, trials, rows)
+        observed = _observing.observe(self, X, reset=False, pairs=pairs)
+        values, pairing = self._pairing(observed, given, 0)
+        windows = self._windows(values, observed.trials(trials) if values is observed.values else None)
+        codes = encode(self.encoder_, windows, resolve_device(self.device)).float()
         first, second = (codes[torch.from_numpy(half)] for half in pairing.pairs().T)
         scales = torch.from_numpy(self.scales_).float()
         return float(bits_of_pairs(self.model_.similarity, first, second, scales).mean())
@@ -222,40 +275,9 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
         """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
         self._check_parameters()
-        observations = _pairing.observations(copy.copy(self), X, reset=True)
+        observations = _observing.observe(copy.copy(self), X, reset=True).values
         recipe = Contrastive(self._model(observations)).recipe_for("fast", images=observations.ndim > 2)
         return max(1, round(part * recipe.training.steps))
-
-    @property
-    def ambiguity_(self) -> str:
-        """Up to which map the theory identifies the factors: a rotation, an affine map or a permutation."""
-        check_is_fitted(self)
-        return Contrastive(self.model_, self.axes).ambiguity
-
-    @property
-    def conditional_(self) -> str:
-        """The fitted p(z~ | z), in units of the codes."""
-        check_is_fitted(self)
-        return str(rounded(fitted_law(self.model_, torch.from_numpy(self.scales_)), 3))
-
-    @property
-    def widths_(self) -> NDArray[np.float64]:
-        """The width of p(z~ | z) in each component, in units of its code, as `conditional_` has it."""
-        check_is_fitted(self)
-        law = fitted_law(self.model_, torch.from_numpy(self.scales_))
-        used = law.scale if isinstance(law, AdditiveNoise) else 1 / self.scales_.mean()  # κ = 1 / width²
-        widths = np.full(self.n_components_, np.inf)
-        widths[self.scales_ > 0] = used
-        return widths
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _check_parameters(self) -> None:
         _checks.choice("space", self.space, NAMED_SPACES)
@@ -276,12 +298,10 @@ class ContrastiveICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         dim = _pairing.components(observations, self.n_components, directions, self.space, window)
         return Model.named(self.space, self.conditional, dim, self.widths)
 
-    def _pairing(
-        self, observations: Tensor, y: Any, X_pos: Any, pairs: Any, labels: Any, trials: Any, seed: int
-    ) -> tuple[Tensor, Pairing]:
+    def _pairing(self, observed: Observed, given: Partners, seed: int) -> tuple[Tensor, Pairing]:
         """Observations (and partners that came as a second array) and who is whose partner."""
         lags = None if self.lag is None else _planning.lags_of(self.lag)
-        return _pairing.make_pairs(observations, y, X_pos, pairs, labels, lags, trials, seed)
+        return _pairing.make_pairs(observed, given, lags, seed, self.channels)
 
     def _windows(self, values: Tensor, trials: Any) -> Tensor:
         """What the encoder sees of these rows."""

@@ -51,10 +51,13 @@ class Model:
     def named(cls, space: str, conditional: str, dim: int, widths: Widths = "free") -> Model:
         """The model of `dim` codes that a user names: `sphere`, `box` or `unbounded`, and a conditional.
 
-        Factors of real data are not alike, so each has a width of its own unless `equal` is asked for.
+        Factors of real data are not alike, so each has a width of its own unless `equal` is asked for. The conditional
+        `auto` is `vmf` on the sphere and `laplace` elsewhere.
         """
         if not isinstance(conditional, str):
             raise InputError(f"conditional must be a name such as 'laplace', got {conditional!r}")
+        if conditional == "auto":
+            conditional = "vmf" if space == Sphere.name else "laplace"
         model = cls(parse_space(_checks.choice("model space", space, NAMED_SPACES), dim), conditional, widths)
         return model if model.has_free_widths else replace(model, widths="equal")
 

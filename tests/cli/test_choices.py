@@ -110,6 +110,7 @@ def test_codes_of_windows_stay_within_the_trials_of_the_fit(identica: Command) -
     assert not np.allclose(within, across)
 
     def codes(*more: str) -> tuple[np.ndarray, str]:
+        Path("codes.npy").unlink(missing_ok=True)
         code, _, err = identica("transform", "model", *more, "--out", "codes.npy")
         assert code == 0, err
         return np.load("codes.npy"), err

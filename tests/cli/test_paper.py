@@ -108,7 +108,7 @@ BAD = [
     (("reproduce", "t2-01", "--protocol", "slow"), "unknown protocol 'slow'"),
     (("reproduce", "t2-01", "--device", "tpu"), "device 'tpu' is not available here"),
     (("reproduce", "t2-01", "--workers", "0"), "--workers must be a whole number of at least 1, got 0"),
-    (("reproduce", "t2-01", "--out", "file"), "the store must be a folder"),
+    (("reproduce", "t2-01", "--out", "file"), "--out must be a folder, but 'file' is a file"),
     ((*OWN, "--conditional", "laplace(scale=-1)"), "scale must be a finite number above 0, got -1"),
     ((*OWN, "--conditional", "vmf(kappa=1)"), "vmf(kappa=1) lives on a sphere, got the box [0, 1]^10"),
     ((*OWN, "--conditional", "laplace(scale=1)", "--space", "torus"), "unknown space 'torus'"),

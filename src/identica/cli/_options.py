@@ -19,6 +19,7 @@ __all__ = [
     "FitOptions",
     "Jobs",
     "Out",
+    "Overwrite",
     "ProtocolName",
     "RunOptions",
     "Seeds",
@@ -48,6 +49,7 @@ Validation = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits side by side; default: one per core.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at the places to write to.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
 ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]

@@ -11,6 +11,7 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
+from identica._places import check_folder
 from identica.cli._app import FAILED
 from identica.cli._options import RunOptions
 
@@ -44,6 +45,7 @@ def collect(
     if any(run.recipe.training.threads == 0 for run in runs) and options.workers is None:
         at_once = 1  # such a run takes all cores by itself
     engine = ENGINES[_checks.choice("--engine", options.engine, ENGINES)](at_once, resolve_device(options.device))
+    check_folder("--out", options.out)
     store = RunStore(options.out)
     records, failures = {}, []
     with progress_bars(runs) as listen:

@@ -14,7 +14,8 @@ from identica._checks import InputError
 from identica.cli import _fitted, _values
 from identica.cli._app import AsJson, app
 from identica.cli._given import read, with_column_names
-from identica.cli._options import Columns, Data, FitOptions, Jobs, Trial, Validation, takes
+from identica.cli._options import Columns, Data, FitOptions, Jobs, Overwrite, Trial, Validation, takes
+from identica.cli._outputs import check_outputs, say_replaced
 from identica.cli._shown import show_fit, write_report
 from identica.cli._warnings import quiet_fits, warn_of_nothing
 
@@ -40,24 +41,23 @@ def fit(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Recover the factors behind your own pairs, and save the encoder."""
-    from identica import _model_folder
+    _checks.seed("random_state", random_state)
+    part = _values.fraction("--validation-fraction", validation_fraction)
+    check_outputs(out, report, overwrite=overwrite)
+    given = read(data, options)
     from identica.estimator import ContrastiveICA
 
-    _checks.seed("random_state", random_state)
-    given = read(data, options)
     estimator = ContrastiveICA(
         **given.settings(options),
         space=space,
         conditional=conditional,
-        validation_fraction=_values.fraction("--validation-fraction", validation_fraction),
+        validation_fraction=part,
         random_state=random_state,
         verbose=not options.as_json,
     )
-    _model_folder.check_place("--out", out)
-    if report is not None and report.suffix != ".html":
-        raise InputError(f"--report must end in .html, got {str(report)!r}")
     started = time.monotonic()
     estimator.fit(given.observations, **given.pairs_of_fit())
     seconds = time.monotonic() - started
@@ -74,10 +74,14 @@ def transform(
     out: Annotated[Path, typer.Option("--out", help="A .npz (array `codes`), .npy, .csv or .parquet file.")],
     columns: Columns = None,
     trial: Trial = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the codes of observations."""
-    from identica.datafiles import write_codes
+    from identica.datafiles import check_codes, write_codes
+
+    check_codes("--out", out, overwrite=overwrite)
+    say_replaced(out)
     from identica.estimator import ContrastiveICA
 
     estimator = ContrastiveICA.load(model)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from identica._checks import InputError
+from identica._places import check_folder
 from identica.cli._app import AsJson, app, existing_store
 from identica.cli._options import Out, ProtocolName, RunOptions, Steps, takes
 from identica.cli._runs import chosen_seeds, collect
@@ -153,7 +154,9 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="Folder for the copies.")],
 ) -> None:
     """Copy the records of a store without codes and weights: small files, made to be published."""
-    copied = existing_store(folder).export(target)
+    store = existing_store(folder)
+    check_folder("TARGET", target)
+    copied = store.export(target)
     print(f"{copied} records in {target}; `identica table {target}` shows them")
 
 
@@ -164,6 +167,7 @@ def demo(
     out: Out = Path("demo"),
 ) -> None:
     """Watch the claim come true: recover ten factors from pairs of their mixtures alone."""
+    check_folder("--out", out)
     from identica.experiments import ROWS, RunStore, plan
 
     row = ROWS["t2-01"]

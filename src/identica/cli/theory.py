@@ -15,7 +15,8 @@ import typer
 from identica import _checks
 from identica._checks import InputError
 from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import RunOptions, takes
+from identica.cli._options import Overwrite, RunOptions, takes
+from identica.cli._outputs import check_picture
 from identica.cli._runs import chosen_seeds, collect
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def theorem1(
     anchors: Annotated[int, typer.Option("--anchors", help="Number of pairs.")] = 512,
     seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
     picture: Picture = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """InfoNCE less log M becomes a cross-entropy (Theorems 1 and 3): the gap between them, in nats."""
@@ -58,7 +60,7 @@ def theorem1(
         _checks.at_least_one(name, power)
     if least > most:
         raise InputError(f"--least must be at most --most, got {least} and {most}")
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     powers = [*range(least, most, 2), most]
     sizes = [2**power for power in powers]
     found = [measure_limit(case, sizes, anchors=anchors, seed=seed) for case in CASES]
@@ -81,12 +83,12 @@ def theorem1(
 
 
 @theory.command()
-def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+def maps(folder: Store, picture: Picture = None, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """Which map of the factors explains the codes of trained encoders (Propositions 1, 2 and 4): R² in percent."""
     from identica.report import plot_similarities
     from identica.theory import explain, similarities
 
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     store = existing_store(folder)
     found, pairs, slopes = [], {}, {}
     for name, label, run in _contrastive(store):
@@ -111,7 +113,7 @@ def maps(folder: Store, picture: Picture = None, as_json: AsJson = False) -> Non
 
 
 @theory.command()
-def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> None:
+def volumes(folder: Store, picture: Picture = None, overwrite: Overwrite = False, as_json: AsJson = False) -> None:
     """The volume ratio of trained maps over the support (Appendix A.5): 1 if volumes are kept, 0 if they are lost."""
     import torch
 
@@ -120,7 +122,7 @@ def volumes(folder: Store, picture: Picture = None, as_json: AsJson = False) -> 
     from identica.spaces import Sphere
     from identica.theory import measure_volume
 
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     store = existing_store(folder)
     found, measured = [], {}
     for name, label, run in _contrastive(store):
@@ -172,6 +174,7 @@ def uniformity(
     steps: Annotated[int, typer.Option("--steps", help="Number of updates with the whole loss.")] = 1500,
     seed: Annotated[int, typer.Option("--seed", help="Of the mixing, the weights and the pairs.")] = 0,
     picture: Picture = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """What each half of InfoNCE is for (Appendix A.5): take one away, and see which volumes h keeps."""
@@ -179,18 +182,11 @@ def uniformity(
     from identica.theory import train_with_parts_of_loss
 
     _checks.at_least_one("--steps", steps)
-    _check_picture(picture)
+    check_picture(picture, overwrite=overwrite)
     found = train_with_parts_of_loss(steps=steps, seed=seed)
     if picture is not None:
         plot_volumes({kept.loss: kept.volume for kept in found}, picture)
     _show([kept.summary() for kept in found], as_json)
-
-
-def _check_picture(path: Path | None) -> None:
-    from identica.report import check_picture
-
-    if path is not None:
-        check_picture("--picture", path)
 
 
 class _Stored(NamedTuple):

@@ -5,13 +5,14 @@ from identica.datafiles.bvh import Motion, read_bvh
 from identica.datafiles.dataset import Dataset
 from identica.datafiles.downloads import DOWNLOADS, Download, download, fetch
 from identica.datafiles.reading import read_array, read_dataset
-from identica.datafiles.writing import write_codes
+from identica.datafiles.writing import check_codes, write_codes
 
 __all__ = [
     "DOWNLOADS",
     "Dataset",
     "Download",
     "Motion",
+    "check_codes",
     "data_folder",
     "download",
     "fetch",

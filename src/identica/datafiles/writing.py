@@ -11,11 +11,20 @@ from numpy.typing import NDArray
 
 from identica._checks import InputError
 from identica._files import replacing
+from identica._places import check_file
 from identica.datafiles._sources import known_suffix, library, one_line
 
-__all__ = ["write_codes"]
+__all__ = ["check_codes", "write_codes"]
 
 _WRITTEN = (".npz", ".npy", ".csv", ".parquet")
+
+
+def check_codes(name: str, path: Path, *, overwrite: bool) -> None:
+    """Refuse a place that codes cannot be written to, before they are computed; `name` is what the caller calls it."""
+    suffix = known_suffix(name, path, _WRITTEN)
+    if suffix == ".parquet":
+        library("pyarrow", f"writing {suffix}")
+    check_file(name, path, overwrite=overwrite)
 
 
 def write_codes(path: Path, codes: NDArray[Any], names: Sequence[str]) -> None:
@@ -36,6 +45,7 @@ def write_codes(path: Path, codes: NDArray[Any], names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         raise InputError(f"names of codes must be different, got {', '.join(names)}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             _write(temporary, suffix, codes, names)
     except OSError as error:

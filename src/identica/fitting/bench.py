@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from identica import assembly
+from identica.encoders import Encoder
 from identica.fitting.choice import DEEP, LINEAR, Choice
 from identica.fitting.held_out import HeldOut, standard_error
 from identica.fitting.slow_start import begin_slowly
@@ -104,6 +107,7 @@ class Bench:
         network: A network of the user's own, if there is one.
         max_seconds: Time for each fit, if its steps may be cut short.
         slow_start: Let linear maps begin at the directions in which partners differ least, so that refits agree.
+        start: A trained encoder of the same kind that fits begin at; its front stays what it is.
         listen: Is told how a fit goes.
     """
 
@@ -121,12 +125,13 @@ class Bench:
         network: nn.Module | None = None,
         max_seconds: float | None = None,
         slow_start: bool = False,
+        start: Encoder | None = None,
         listen: Listen | None = None,
     ) -> None:
         self.settings, self.recipe, self.values, self.runs = settings, recipe, values, runs
         self.fitted, self.held_out = fitted, held_out
         self.seed, self.device, self.network = seed, device, network
-        self.max_seconds, self.slow_start, self.listen = max_seconds, slow_start, listen
+        self.max_seconds, self.slow_start, self.start, self.listen = max_seconds, slow_start, start, listen
         self.attempts: list[Attempt] = []
         self._sources: dict[int, _Pairs] = {}
 
@@ -168,13 +173,19 @@ class Bench:
 
     def matched(self, attempt: Attempt) -> ContrastiveLearner:
         """The learner of an attempt, with the width of its conditional matched on held-out pairs if there are any."""
-        held_out = self._pairs(attempt.choice.window).scored[0]
+        held_out = self.scored(attempt.choice.window)
         if held_out is not None:
             attempt.learner.match(held_out.source, self.seed)
         return attempt.learner
 
+    def scored(self, window: int) -> HeldOut | None:
+        """The held-out pairs with windows of this length, if there are any."""
+        return self._pairs(window).scored[0]
+
     def _preparation(self, source: ArrayPairs, choice: Choice) -> Callable[[Any], None] | None:
         """What is done with a learner before it is trained, if anything."""
+        if self.start is not None:
+            return partial(_go_on, self.start)
         if not self.slow_start or choice.network != LINEAR:
             return None
         return lambda learner: begin_slowly(learner.encoder, source)
@@ -219,6 +230,13 @@ class Bench:
                 scored = held_out, HeldOut(ArrayPairs(values, self.fitted[np.sort(order)]), self.seed)
             self._sources[window] = _Pairs(source, scored)
         return self._sources[window]
+
+
+def _go_on(start: Encoder, learner: ContrastiveLearner) -> None:
+    """Give a learner a copy of a trained encoder, to be trained further."""
+    noise, device = learner.encoder.noise, learner.units.shift.device
+    learner.encoder = copy.deepcopy(start).requires_grad_(True).to(device)
+    learner.encoder.noise = noise
 
 
 @final

@@ -82,7 +82,8 @@ def train(
     from lightning_fabric import Fabric
 
     _checks.at_least("batch_size", batch_size, 2)
-    fabric = Fabric(accelerator=resolve_device(device), devices=1, precision=precision)  # type: ignore[arg-type]
+    kind, _, number = resolve_device(device).partition(":")
+    fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1, precision=precision)  # type: ignore[arg-type]
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
     if checkpoint is not None and checkpoint.exists():

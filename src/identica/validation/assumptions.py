@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from identica import _checks, _pairing, _planning
+from identica import _checks, _observing, _pairing, _planning
 from identica._checks import InputError
+from identica._pairing import Partners
 from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
@@ -80,7 +81,7 @@ def select(
     """
     _check_settings(refits, settings)
     models, contest = _prepare(
-        X, (y, X_pos, pairs, labels), trials, candidates, held_out, random_state, n_jobs, settings
+        X, Partners(y, X_pos, pairs, labels, trials), candidates, held_out, random_state, n_jobs, settings
     )
     return _compared(models, contest, refits, check_numbers(numbers, contest.observations.shape[1]))
 
@@ -105,8 +106,7 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
 
 def _prepare(
     X: Any,
-    given: tuple[Any, Any, Any, Any],
-    trials: Any,
+    given: Partners,
     candidates: Sequence[tuple[str, str]],
     held_out: float,
     random_state: Any,
@@ -115,12 +115,14 @@ def _prepare(
 ) -> tuple[list[Model], Contest]:
     """The assumptions, and the pairs that they are compared on."""
     lag, window = settings.pop("lag", None), settings.pop("window", 1)
-    observations = _pairing.observations(ContrastiveICA(**settings), X, reset=True)
+    observed = _observing.observe(ContrastiveICA(**settings), X, reset=True, pairs=given.pairs)
+    layout = {name: settings.pop(name) for name in ("layout", "channels") if name in settings}
+    observations = observed.values
     dim = settings.get("n_components") or math.prod(observations.shape[1:])
     models = _models(candidates, dim, settings.pop("widths", "free"))
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     lags = None if lag is None else _planning.lags_of(lag)
-    observations, pairing = _pairing.make_pairs(observations, *given, lags, trials, seed)
+    observations, pairing = _pairing.make_pairs(observed, given, lags, seed, layout.get("channels", "first"))
     split = _split(pairing, held_out, seed)
     if split.runs is not None:
         observations = stack_windows(observations, split.runs, 1 if window == _planning.AUTO else int(window))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from identica import _checks
+from identica._agreement import STRONG, WEAK, agreement_of
 from identica._checks import InputError
 from identica._words import percent, with_article
 from identica.estimator import ContrastiveICA
@@ -21,8 +22,6 @@ from identica.models import Ambiguity
 __all__ = ["Consistency", "consistency", "refit"]
 
 Array = NDArray[np.float64]
-
-_STRONG, _WEAK = 0.95, 0.8
 
 
 @final
@@ -54,16 +53,16 @@ class Consistency:
     @property
     def steady(self) -> int:
         """How many components come back in every run."""
-        return sum(value >= _STRONG for value in self.per_component)
+        return sum(value >= STRONG for value in self.per_component)
 
     @property
     def verdict(self) -> str:
         """What the numbers mean, in words."""
         allowed = with_article(self.ambiguity)
         count = f"{self.steady} of {len(self.per_component)} components come back in every run"
-        if self.score >= _STRONG:
+        if self.score >= STRONG:
             return f"Refits agree up to {allowed}: {count}."
-        if self.score >= _WEAK:
+        if self.score >= WEAK:
             return f"Refits agree in part up to {allowed}: {count}; take the others with care."
         return f"Refits do not agree up to {allowed}: {count}. Do not read meaning into single components."
 
@@ -201,39 +200,12 @@ def _compare(codes: Sequence[Array], ambiguity: Ambiguity) -> Consistency:
             permuted = mcc(codes[i], codes[j])
             linear = linear_r2(codes[i], codes[j])
             matched[i, j], r2[i, j], chance = permuted.value, linear.value, permuted.chance
-            each = (
-                np.array(permuted.per_factor)
-                if ambiguity == "permutation"
-                else _correlation_after(ambiguity, codes[i], codes[j])
-            )
+            each = agreement_of(ambiguity, codes[i], codes[j])
             agreement[i, j] = each.mean()
             if i == 0:
                 per_component.append(each)
     means = np.mean(per_component, axis=0)
     return Consistency(ambiguity, agreement, r2, matched, tuple(map(float, means)), chance)
-
-
-def _correlation_after(ambiguity: Ambiguity, target: Array, source: Array) -> Array:
-    """Correlation of each component with the best map of the other run, fitted on one half, measured on the other."""
-    order = np.random.default_rng(0).permutation(len(target))
-    fit, test = order[: len(order) // 2], order[len(order) // 2 :]
-    predicted = _best_map(ambiguity, source[fit], target[fit])(source[test])
-    wanted = target[test] - target[test].mean(axis=0)
-    got = predicted - predicted.mean(axis=0)
-    norms = np.linalg.norm(wanted, axis=0) * np.linalg.norm(got, axis=0)
-    result: Array = np.abs((wanted * got).sum(axis=0)) / np.maximum(norms, 1e-300)
-    return result
-
-
-def _best_map(ambiguity: Ambiguity, source: Array, target: Array) -> Any:
-    if ambiguity == "rotation":
-        from scipy.linalg import orthogonal_procrustes
-
-        rotation, _ = orthogonal_procrustes(source, target)
-        return lambda values: values @ rotation
-    from sklearn.linear_model import LinearRegression
-
-    return LinearRegression().fit(source, target).predict
 
 
 def _between_runs(table: Array) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,10 @@ def make_case(seed: int, pairs: int) -> tuple[Array, Array, Array]:
     return halves[0], halves[1], order >= CARRYING
 
 
-def margin(seed: int, pairs: int, steps: int) -> float:
+def margin(seed: int, pairs: int, steps: int, **settings: Any) -> float:
     """The weakest channel that carries a factor, over the strongest that does not: above 1 if all these come last."""
     x, x_pos, dead = make_case(seed, pairs)
-    model = ContrastiveICA(FACTORS, max_steps=steps, batch_size=512, random_state=seed).fit(x, x_pos)
+    model = ContrastiveICA(FACTORS, max_steps=steps, batch_size=512, random_state=seed, **settings).fit(x, x_pos)
     found = attribute(model, x).of_channels
     return float(found[~dead].min() / found[dead].max())
 
@@ -49,13 +50,17 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=400)
     options = parser.parse_args()
-    print("| case | dead channels last | weakest that carries / strongest that is dead | seconds |\n| --- | --- | --- | --- |")
+    print(
+        "| case | dead channels last | weakest that carries / strongest that is dead | seconds |\n| --- | --- | --- | --- |"
+    )
     right = 0
     for seed in range(options.cases):
         started = time.monotonic()
         ratio = margin(seed, options.pairs, options.steps)
         right += ratio > 1
-        print(f"| {seed} | {'yes' if ratio > 1 else 'no'} | {ratio:.1f} | {time.monotonic() - started:.0f} |", flush=True)
+        print(
+            f"| {seed} | {'yes' if ratio > 1 else 'no'} | {ratio:.1f} | {time.monotonic() - started:.0f} |", flush=True
+        )
     print(f"\n{right} of {options.cases}: ten dead channels of thirty come last")
 
 

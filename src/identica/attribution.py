@@ -71,7 +71,7 @@ def attribute(estimator: ContrastiveICA, X: Any, trials: Any = None) -> Attribut
     observed = _observing.observe(estimator, X, reset=False)
     windows = estimator._windows(observed.values, observed.trials(trials))
     scaling, rest = _parted(estimator.encoder_)
-    chosen = torch.linspace(0, len(windows) - 1, min(len(windows), _MOST_ROWS)).round().long().unique()
+    chosen = torch.from_numpy(np.linspace(0, len(windows) - 1, min(len(windows), _MOST_ROWS)).astype(np.int64))
     with torch.no_grad():
         values = scaling(windows[chosen].double())
     sums, codes = _gradients(rest, values)

@@ -43,9 +43,13 @@ def test_a_known_map_has_known_gradients() -> None:
     assert found.ranked()[-1] == ("x1", 0.0)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_channels_without_a_factor_come_last(seed: int) -> None:
-    assert margin(seed, pairs=2000, steps=10, encoder="linear", pca_components=5) > 1.5
+def test_channels_without_a_factor_come_last() -> None:
+    assert margin(0, pairs=3000, steps=100, sizes=(2, 8, 4)) > 1
+
+
+@pytest.mark.slow
+def test_ten_dead_channels_of_thirty_come_last_in_every_case() -> None:
+    assert min(margin(seed, pairs=10_000, steps=300) for seed in range(10)) > 1
 
 
 def test_counts_and_windows_have_finite_gradients() -> None:

@@ -41,15 +41,23 @@ def texts(panels: Any) -> list[str]:
 def overlapping(figure: Any) -> list[tuple[str, str]]:
     """Pairs of texts of a figure that lie upon each other."""
     figure.canvas.draw()
-    shown = [one for one in figure.findobj(mpl.text.Text) if one.get_text().strip() and one.get_visible()]
-    boxes = [(one.get_text(), one.get_window_extent()) for one in shown if one.axes is None or one.axes.axison]
-    seen = [(text, box) for text, box in boxes if box.x0 >= -1 and box.y0 >= -1]
+    shown = [one for panel in figure.axes for one in words_of(panel) if one.get_text().strip() and one.get_visible()]
+    boxes = [(one.get_text(), one.get_window_extent()) for one in shown]
     return [
         (text, other)
-        for place, (text, box) in enumerate(seen)
-        for other, beside in seen[:place]
+        for place, (text, box) in enumerate(boxes)
+        for other, beside in boxes[:place]
         if min(box.x1, beside.x1) - max(box.x0, beside.x0) > 2 and min(box.y1, beside.y1) - max(box.y0, beside.y0) > 2
     ]
+
+
+def words_of(panel: Any) -> list[Any]:
+    """Title, labels, and those ticks of a panel that can be seen."""
+    found = [panel.title, panel.xaxis.label, panel.yaxis.label, *panel.texts]
+    for axis in (panel.xaxis, panel.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        found += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return found + (panel.get_legend().get_texts() if panel.get_legend() else [])
 
 
 def test_recovered_factors_lie_on_lines() -> None:

@@ -8,7 +8,24 @@ from typing import Any
 
 from identica.report._images import Picture
 
-__all__ = ["choice", "grid", "note", "notice", "panel", "plot", "ranking", "strip", "table", "verdict"]
+__all__ = [
+    "choice",
+    "for_mice",
+    "grid",
+    "many",
+    "menu",
+    "note",
+    "notice",
+    "panel",
+    "plot",
+    "ranking",
+    "strip",
+    "table",
+    "turn",
+    "verdict",
+]
+
+_PER_ROW = 5
 
 
 def note(*sentences: str) -> str:
@@ -21,10 +38,14 @@ def verdict(text: str) -> str:
     return f'<div class="verdict"><p>{html.escape(text)}</p></div>'
 
 
-def notice(heading: str, text: str, *, grave: bool) -> str:
-    """What must be known before the rest is read."""
-    style = "notice grave" if grave else "notice"
-    return f'<div class="{style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
+def for_mice(text: str) -> str:
+    """A note that a phone does not show."""
+    return f'<p class="note mouse">{html.escape(text)}</p>'
+
+
+def notice(heading: str, text: str, style: str) -> str:
+    """What must be known before the rest is read; the style is `good`, `doubtful` or `grave`."""
+    return f'<div class="notice {style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
 
 
 def panel(content: str) -> str:
@@ -46,6 +67,27 @@ def choice(figures: Iterable[str], names: Sequence[str], first: int) -> str:
     )
     targets = " ".join(figures)
     return f'<div class="choice" role="group" aria-label="What to show" data-figures="{targets}">{buttons}</div>'
+
+
+def menu(figures: Iterable[str], title: str, names: Sequence[str], stride: int = 1) -> str:
+    """A list to choose the state of charts from: `stride` states lie between two entries."""
+    options = "".join(f"<option>{html.escape(name)}</option>" for name in names)
+    targets = " ".join(figures)
+    return (
+        f'<label class="menu"><span>{html.escape(title)}</span>'
+        f'<select data-figures="{targets}" data-stride="{stride}">{options}</select></label>'
+    )
+
+
+def turn(figure: str) -> str:
+    """A button that turns a chart of three dimensions."""
+    return f'<button type="button" data-turn="{figure}">Turn</button>'
+
+
+def many(panels: str, count: int) -> str:
+    """Panels in rows that are full: the last row is stretched."""
+    rows = -(-count // _PER_ROW)
+    return f'<div class="many" style="--per-row:{-(-count // rows)}">{panels}</div>'
 
 
 def strip(name: str, pictures: Iterable[Picture]) -> str:

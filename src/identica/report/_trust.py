@@ -6,39 +6,34 @@ import math
 from typing import TYPE_CHECKING
 
 from identica._words import in_words
-from identica.fitting import learnt_by_heart, tells_nothing
 from identica.report import _html
 from identica.report._section import Section
+from identica.verdicts import Finding, judge
 
 if TYPE_CHECKING:
     from identica.report.page import Report
 
 __all__ = ["notice", "trust"]
 
+_STYLES: dict[Finding, str] = {
+    "supported": "good",
+    "in part": "doubtful",
+    "these pairs tell nothing": "grave",
+    "not checked": "doubtful",
+}
 _MEASURED = ("held_out_bits", "fitted_bits", "seconds")
 _TITLES = {"pca_components": "directions kept", "window": "rows seen at a time"}
 
 
 def notice(report: Report) -> str:
-    """What a reader must know before anything else, as HTML; nothing if held-out pairs raise no doubt."""
-    fitted, held_out = report.fitted_bits, report.held_out_bits
-    if held_out is None:
+    """The verdict on a fit, before anything else, as HTML; nothing if the page is not of a fit."""
+    found = report.finding
+    if found is None and report.held_out_bits is not None:
+        found = judge(report.held_out_bits, report.held_out_error, report.fitted_bits)
+    if found is None:
         return ""
-    if tells_nothing(held_out, report.held_out_error):
-        return _html.notice(
-            "These pairs do not tell the factors.",
-            f"Codes of held-out pairs share {held_out:z.2f} bits, and 0 is chance: read nothing into the components "
-            "below. Other partners (closer in time, or by measured labels) or more pairs may tell them.",
-            grave=True,
-        )
-    if fitted is not None and learnt_by_heart(fitted, held_out):
-        return _html.notice(
-            "Much was learnt by heart.",
-            f"Fitted pairs share {fitted:.2f} bits, held-out pairs {held_out:.2f}: more than half does not hold for "
-            "other pairs. Use the components with care; more pairs would help.",
-            grave=False,
-        )
-    return ""
+    reason = found.reason[:1].upper() + found.reason[1:]
+    return _html.notice(f"{found.finding.capitalize()}.", f"{reason}.", _STYLES[found.finding])
 
 
 def trust(report: Report) -> Section | None:

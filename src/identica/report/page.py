@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import gzip
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -16,11 +19,14 @@ from numpy.typing import NDArray
 from identica import __version__
 from identica._checks import InputError
 from identica._files import replacing
+from identica.attribution import Attribution
 from identica.models import Ambiguity
 from identica.report._charts import Array
 from identica.report._section import Section
 from identica.report._sections import make_sections
 from identica.report._trust import notice
+from identica.validation import Differences
+from identica.verdicts import Verdict
 
 __all__ = ["Report", "write_page"]
 
@@ -48,6 +54,14 @@ class Report:
         held_out_pairs: How many pairs were not fitted.
         chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
         tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
+        finding: What held-out pairs and refits say of the fit; from `held_out_bits` if not given.
+        facts: What was fitted, by name: file, rows, columns, pairs and the like.
+        space: Where a fit assumes factors to be: `sphere`, `box` or `unbounded`; None if this is no fit.
+        differences: How partners differ, against the fitted law.
+        attribution: Which channels each component moves with.
+        colours: Names or numbers to colour samples by, such as measured behaviour.
+        time: With `series`: of each sample.
+        time_name: What time is called.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
         images: The observations, if they are images: [samples, channels, height, width].
@@ -75,6 +89,14 @@ class Report:
     held_out_pairs: int = 0
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: Sequence[Mapping[str, Any]] = ()
+    finding: Verdict | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    space: str | None = None
+    differences: Differences | None = None
+    attribution: Attribution | None = None
+    colours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    time: NDArray[Any] | None = None
+    time_name: str = "time"
     series: bool = False
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
@@ -95,8 +117,8 @@ class Report:
             raise InputError(
                 f"images must have shape [samples, channels, height, width], got {list(self.images.shape)}"
             )
-        for name in ("latents", "trials", "images"):
-            values = getattr(self, name)
+        along = {name: getattr(self, name) for name in ("latents", "trials", "images", "time")}
+        for name, values in {**along, **{f"colours {one!r}": value for one, value in self.colours.items()}}.items():
             if values is not None and len(values) != len(self.codes):
                 raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")
         if self.widths is not None and len(self.widths) != self.codes.shape[1]:
@@ -122,7 +144,7 @@ class Report:
 
 
 def write_page(report: Report, path: Path) -> None:
-    """Write the report as one HTML file of about 5 MB that needs nothing else, be it file or network."""
+    """Write the report as one HTML file of less than 3 MB that needs nothing else, be it file or network."""
     path = Path(path)
     page = _page(report, make_sections(report))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,8 +193,8 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 <div class="bar"><span class="brand"><b>identica</b> report</span>\
 <button type="button" id="theme">{_ICON}<span>Dark</span></button></div>
 <h1>{title}</h1>
-{lead}
 {notice(report)}
+{lead}
 {_cards(report.summary)}
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 </header>
@@ -183,7 +205,7 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 <footer>Made by identica {__version__}. All of it is in this file; it loads nothing.</footer>
 <noscript><p class="lead">The charts need JavaScript.</p></noscript>
 <script type="application/json" id="figures">{_embedded(figures)}</script>
-<script>{_plotly()}</script>
+<script type="application/octet-stream" id="plotly">{_plotly()}</script>
 <script>
 {_asset("page.js")}</script>
 </body>
@@ -246,7 +268,9 @@ def _asset(name: str) -> str:
     return resources.files("identica.report").joinpath(name).read_text(encoding="utf-8")
 
 
+@functools.cache
 def _plotly() -> str:
+    """plotly.js, compressed: the browser unpacks it."""
     from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
-    return str(get_plotlyjs())
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()

@@ -12,11 +12,14 @@ from torch import nn
 
 from identica._machine import versions
 from identica._words import with_article
+from identica.estimator import ContrastiveICA
 from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc, symbol
+from identica.report._fitted import Fitted
 from identica.report.page import Report
 from identica.spaces import NAMED_SPACES
+from identica.verdicts import Verdict, judge
 
 __all__ = ["report_of_fit", "report_of_run"]
 
@@ -56,6 +59,12 @@ def report_of_fit(
     consistency: Any = None,
     seconds: float | None = None,
     *,
+    X_pos: Any = None,
+    pairs: Any = None,
+    labels: Any = None,
+    time: Any = None,
+    colours: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
     series: bool | None = None,
     title: str = "Recovered factors",
     component_names: Sequence[str] | None = None,
@@ -70,20 +79,33 @@ def report_of_fit(
         selection: What `identica.select` found.
         consistency: What `identica.consistency` found.
         seconds: What the fit took.
+        X_pos: The partners, as `fit` had them, to compare how they differ with the fitted law.
+        pairs: Index pairs, likewise.
+        labels: Labels, likewise; with a lag, nothing need be given.
+        time: Of each observation, in seconds, if they are a time series.
+        colours: Names or numbers of the observations to colour them by, such as `{"position": position}`.
+        facts: What else to say of the data, such as `{"file": "recording.csv"}`.
         series: Whether observations are in the order of time; by default if they have trials or a lag.
         title: The heading.
         component_names: A name for each component.
     """
-    model = estimator[-1] if hasattr(estimator, "named_steps") else estimator
+    fitted = Fitted(estimator, X, trials, {"X_pos": X_pos, "pairs": pairs, "labels": labels})
+    model, codes = fitted.model, fitted.codes
     made = Report(
         title=title,
         lead=_promise(model),
-        codes=np.asarray(_codes(estimator, X, trials)),
+        codes=codes,
         summary=_summary_of_fit(model, seconds),
         component_names=component_names,
         **_from_fit(model),
-        series=_is_series(model, trials) if series is None else series,
-        trials=None if trials is None else np.asarray(trials),
+        **fitted.measured(),
+        finding=_finding(model, _summary(consistency)),
+        facts=dict(facts or {}) | fitted.facts(time),
+        series=_is_series(model, fitted.trials) if series is None else series,
+        trials=fitted.trials,
+        time=None if time is None else np.asarray(time, dtype=np.float64).ravel(),
+        time_name="time, in seconds",
+        colours={name: np.asarray(values) for name, values in (colours or {}).items()},
         images=np.asarray(X) if np.ndim(X) == 4 else None,
         selection=_summary(selection),
         consistency=_summary(consistency),
@@ -91,6 +113,14 @@ def report_of_fit(
         versions=versions(),
     )
     return _with_latents(made, latents)
+
+
+def _finding(model: Any, refits: Mapping[str, Any] | None) -> Verdict | None:
+    """The verdict on a fit, with the agreement of the refits that were given."""
+    if not isinstance(model, ContrastiveICA):
+        return None
+    agreement = model.agreement_ if refits is None else refits["agreement"] / 100
+    return judge(model.validation_score_, model.validation_error_, model.fitted_bits_, agreement)
 
 
 def _from_fit(model: Any) -> dict[str, Any]:
@@ -106,18 +136,8 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
         "chosen": getattr(model, "chosen_", {}),
         "tried": getattr(model, "search_", ()),
+        "space": getattr(model, "space", None),
     }
-
-
-def _codes(estimator: Any, X: Any, trials: Any) -> Any:
-    """Codes, by a model of windows with the trials, which a pipeline would not hand on."""
-    steps = [step for _, step in estimator.steps] if hasattr(estimator, "named_steps") else [estimator]
-    *front, model = steps
-    if trials is None or getattr(model, "chosen_", {}).get("window", 1) == 1:
-        return estimator.transform(X)
-    for step in front:
-        X = X if step in (None, "passthrough") else step.transform(X)
-    return model.transform(X, trials=trials)
 
 
 def _is_series(model: Any, trials: Any) -> bool:

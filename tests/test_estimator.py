@@ -145,8 +145,10 @@ def test_it_works_in_scikit_learns_tools(pairs: tuple[Array, Array, Array]) -> N
 
 def test_a_scaler_that_saw_half_of_the_pairs_is_noticed(pairs: tuple[Array, Array, Array]) -> None:
     _, x, x_pos = (array[:300] for array in pairs)
-    with pytest.warns(UserWarning, match="another scale"):
+    with pytest.raises(InputError, match=r"X is standardised .* pass pairs= or lag="):
         make_pipeline(StandardScaler(), ContrastiveICA(**QUICK)).fit(100 * x + 50, 100 * x_pos + 50)
+    with pytest.warns(UserWarning, match="another scale"):
+        ContrastiveICA(**QUICK).fit(x, 100 * x_pos + 50)
 
 
 def test_names_of_columns_are_kept(pairs: tuple[Array, Array, Array], tmp_path: Path) -> None:
@@ -509,9 +511,13 @@ NEAR = GOOD + 0.1 * np.random.default_rng(1).normal(size=GOOD.shape)
         ({"max_steps": -1}, (GOOD, NEAR), "max_steps must be"),
         ({"max_seconds": 0}, (GOOD, NEAR), "max_seconds must be"),
         ({"batch_size": 1}, (GOOD, NEAR), "batch_size must be at least 2, got 1"),
-        ({"validation_fraction": 1.0}, (GOOD, NEAR), "fraction must be 'auto' or from 0 to below 1, got 1.0"),
-        ({"validation_fraction": -0.1}, (GOOD, NEAR), "fraction must be 'auto' or from 0 to below 1, got -0.1"),
-        ({"validation_fraction": "some"}, (GOOD, NEAR), "validation_fraction must be 'auto' or from 0 to"),
+        ({"validation_fraction": 1.0}, (GOOD, NEAR), "fraction must be 'auto', 'always' or from 0 to below 1, got 1.0"),
+        (
+            {"validation_fraction": -0.1},
+            (GOOD, NEAR),
+            "fraction must be 'auto', 'always' or from 0 to below 1, got -0.1",
+        ),
+        ({"validation_fraction": "some"}, (GOOD, NEAR), "validation_fraction must be 'auto', 'always' or from 0 to"),
         ({"window": 3}, (GOOD, NEAR), "window needs lag, which makes X a time series; got window=3 without lag"),
         ({"window": 0, "lag": 1}, (GOOD,), "window must be a whole number of at least 1, got 0"),
         ({"window": None, "lag": 1}, (GOOD,), "window must be 'auto' or a whole number from 1, got None"),
@@ -531,7 +537,7 @@ NEAR = GOOD + 0.1 * np.random.default_rng(1).normal(size=GOOD.shape)
         ({}, (GOOD, GOOD), "each observation is its own partner"),
         ({}, (GOOD * np.nan, NEAR), "X must be finite, got 150 NaN"),
         ({}, (GOOD, NEAR + np.inf), "X_pos must be finite"),
-        ({}, (GOOD[:3], NEAR[:3]), "3 components need at least 4 pairs, got 3 pairs"),
+        ({}, (GOOD[:3], NEAR[:3]), "3 components of 3 features need at least 8 pairs, got 3 pairs"),
         ({}, (GOOD[:, 0], NEAR), "X cannot be used: Expected 2D array"),
         ({}, ([["a", "b"]] * 9, NEAR), "X cannot be used: could not convert string"),
         ({}, (GOOD + 1j, NEAR), "X cannot be used: Complex data"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = [
+    "DivergenceError",
     "InputError",
     "at_least",
     "at_least_one",
@@ -33,6 +34,10 @@ _SEEDS = 2**63
 
 class InputError(ValueError):
     """The caller gave something that cannot be used; the message says what, and what can."""
+
+
+class DivergenceError(RuntimeError):
+    """The loss became NaN or infinite; training ended early."""
 
 
 def positive(name: str, value: float) -> float:
@@ -81,7 +86,7 @@ def at_least(name: str, value: int, least: int) -> int:
 
 def whole(value: Any) -> Any:
     """A whole number of numpy's as one of Python's; anything else as it is."""
-    return int(value) if isinstance(value, np.integer) else value
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else value
 
 
 def choice(name: str, value: str, allowed: Iterable[str]) -> str:
@@ -114,6 +119,8 @@ def columns(name: str, points: Tensor, dim: int) -> Tensor:
 
 def finite(name: str, points: Tensor) -> Tensor:
     """Return `points` if it holds neither NaN nor infinity."""
+    import torch
+
     bad = int((~torch.isfinite(points)).sum())
     if bad:
         raise InputError(f"{name} must be finite, got {bad} NaN or infinite of {points.numel()} values")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import mmap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_on_disk", "pieces", "rows_to_read", "take"]
+__all__ = ["by_pieces", "fits_a_piece", "is_on_disk", "rows_to_read", "take"]
 
 Rows = NDArray[np.int64]
 
@@ -31,9 +32,11 @@ def rows_to_read(values: Any, pairs: Any = None) -> Rows | None:
         values: The array, [rows, …].
         pairs: Index pairs into it, [pairs, 2], if partners are given so.
     """
+    if not is_on_disk(values):
+        return None
     count = len(values)
     most = min(_MOST_ROWS, _MOST_BYTES // max(1, _row_bytes(values)))
-    if not is_on_disk(values) or count <= most:
+    if count <= most:
         return None
     if pairs is not None:
         chosen = np.linspace(0, len(pairs) - 1, min(len(pairs), most // 2)).astype(np.int64)
@@ -61,10 +64,18 @@ def take(values: Any, rows: Rows) -> NDArray[Any]:
     return found
 
 
-def pieces(values: Any) -> list[slice]:
-    """Slices of an array on disk that are small enough to be read one at a time."""
-    step = rows_in_piece(values)
-    return [slice(start, min(start + step, len(values))) for start in range(0, len(values), step)]
+def fits_a_piece(values: Any) -> bool:
+    """Whether an array may be read as a whole: it is in memory, or small."""
+    return not is_on_disk(values) or len(values) <= rows_in_piece(values)
+
+
+def by_pieces(values: Any, compute: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+    """What is computed of an array on disk row by row, read piece by piece."""
+    found = []
+    for start in range(0, len(values), step := rows_in_piece(values)):
+        found.append(compute(np.array(values[start : start + step])))
+        _give_back(values)
+    return np.concatenate(found)
 
 
 def rows_in_piece(values: Any) -> int:

@@ -126,7 +126,7 @@ def as_images(name: str, values: Any, channels: str = "first") -> Tensor:
         array = np.moveaxis(array, 3, 1)
     if array.ndim == 4 and channels == "first" and array.shape[1] not in _CHANNELS and array.shape[3] in _CHANNELS:
         raise InputError(
-            f"{name} must be images [samples, channels, height, width], got {list(array.shape)}, which has its channels "
+            f"{name} must be images [samples, channels, height, width], got {list(array.shape)}, with channels "
             f"last: give channels='last', or np.moveaxis({name}, 3, 1)"
         )
     if array.ndim != 4 or array.shape[1] not in _CHANNELS or 0 in array.shape:

@@ -144,12 +144,10 @@ def components(
 
 def check_enough_pairs(observations: Tensor, indices: NDArray[np.int64], dim: int) -> None:
     """Refuse what cannot be learnt from: too few pairs for the components and features, or partners that are equal."""
-    features = math.prod(observations.shape[1:])
-    least = max(_LEAST_PAIRS, 2 * dim, min(features, _LEAST_OF_MANY_FEATURES))
+    of = f" of {observations.shape[1]} features" if observations.ndim == 2 else ""
+    least = max(_LEAST_PAIRS, 2 * dim, min(observations.shape[1], _LEAST_OF_MANY_FEATURES) if of else 0)
     if len(indices) < least:
-        raise InputError(
-            f"{dim} components of {features} features need at least {least} pairs, got {len(indices)} pairs"
-        )
+        raise InputError(f"{dim} components{of} need at least {least} pairs, got {len(indices)} pairs")
     sample = indices[np.linspace(0, len(indices) - 1, min(len(indices), 1000)).astype(np.int64)]
     first, second = (observations[torch.from_numpy(half)] for half in sample.T.copy())
     if torch.equal(first, second):

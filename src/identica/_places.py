@@ -10,7 +10,7 @@ from pathlib import Path
 
 from identica._checks import InputError
 
-__all__ = ["MODEL_SETTINGS", "check_file", "check_folder", "check_model"]
+__all__ = ["MODEL_SETTINGS", "check_file", "check_folder", "check_model", "check_model_there", "check_there"]
 
 MODEL_SETTINGS = "model.json"
 """The file that tells the folder of a model from any other."""
@@ -46,6 +46,18 @@ def check_model(name: str, path: Path, *, overwrite: bool) -> None:
         if not overwrite:
             raise InputError(f"{name} must be a new folder, but {str(path)!r} is a model: --overwrite replaces it")
     _try(name, path)
+
+
+def check_there(name: str, path: Path) -> None:
+    """Refuse a file or folder to read that is not there."""
+    if not os.path.exists(path):
+        raise InputError(f"{name} must be there to be read, but {str(path)!r} does not exist")
+
+
+def check_model_there(path: Path) -> None:
+    """Refuse a folder that is no model."""
+    if not os.path.isfile(path / MODEL_SETTINGS):
+        raise InputError(f"MODEL must be the folder of a saved model, but {str(path)!r} has no {MODEL_SETTINGS}")
 
 
 def _try(name: str, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from identica import _checks
@@ -15,7 +16,10 @@ from identica._checks import InputError
 from identica._observing import CHANNELS, LAYOUTS
 from identica.encoders import BACKBONES, IMAGE_BACKBONES, SCALINGS, Scaling
 from identica.fitting.choice import DEEP, Choice, Options, likely_scalings
+from identica.learners import Contrastive
+from identica.models import Model
 from identica.sources import Pairing
+from identica.spaces import NAMED_SPACES
 
 __all__ = [
     "ALWAYS",
@@ -27,6 +31,7 @@ __all__ = [
     "lags_of",
     "options_of",
     "plain_choice",
+    "seed_of",
     "split_pairs",
     "window_of",
 ]
@@ -49,6 +54,8 @@ _ROWS_PER_DIRECTION = 4
 
 def check_settings(estimator: Any) -> None:
     """Refuse settings that mean nothing, before any work."""
+    _checks.choice("space", estimator.space, NAMED_SPACES)
+    Contrastive(Model.named(estimator.space, estimator.conditional, 2, estimator.widths), estimator.axes)
     if not isinstance(estimator.encoder, nn.Module):
         _checks.choice("encoder", estimator.encoder, (AUTO, *BACKBONES, DEEP))
     _checks.choice("scaling", estimator.scaling, (AUTO, *SCALINGS))
@@ -76,6 +83,14 @@ def check_settings(estimator: Any) -> None:
     part = estimator.validation_fraction
     if part not in (AUTO, ALWAYS) and not (isinstance(part, int | float) and 0 <= part < 1):
         raise InputError(f"validation_fraction must be 'auto', 'always' or from 0 to below 1, got {part!r}")
+
+
+def seed_of(random_state: Any) -> int:
+    """The random state itself if it is a whole number, so that experiments and fits share their seeds."""
+    whole = _checks.whole(random_state)
+    if isinstance(whole, int) and not isinstance(whole, bool):
+        return _checks.seed("random_state", whole)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def is_open(estimator: Any) -> bool:

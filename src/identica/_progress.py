@@ -5,20 +5,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from identica.experiments.engines import Listen, Progress
     from identica.experiments.runner import Run
     from identica.training import Schedule
 
-__all__ = ["download_bar", "progress_bars", "scoring_bar", "training_bar"]
+__all__ = ["download_bar", "hidden", "progress_bars", "scoring_bar", "training_bar"]
+
+hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+"""Whether no bar is shown."""
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True, quiet=hidden.get())
 
 
 @contextmanager
 def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
     """A bar for each run that is under way; what the block gets is called with news of them."""
-    from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
@@ -33,7 +44,7 @@ def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
         TextColumn("{task.fields[news]}"),
         TimeRemainingColumn(),
     )
-    with Bars(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+    with Bars(*columns, console=_console(), refresh_per_second=4) as bars:
 
         def listen(progress: Progress) -> None:
             run = by_name[progress.name]
@@ -54,11 +65,10 @@ def training_bar(schedule: Schedule, visible: bool) -> Iterator[Callable[[int, f
     if not visible:
         yield lambda step, loss: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("training"), BarColumn(), TextColumn("{task.fields[news]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), refresh_per_second=4) as bars:
+    with Progress(*columns, console=_console(), refresh_per_second=4) as bars:
         task, started = bars.add_task("", total=1.0, news=""), time.monotonic()
 
         def show(step: int, loss: float) -> None:
@@ -71,11 +81,10 @@ def training_bar(schedule: Schedule, visible: bool) -> Iterator[Callable[[int, f
 @contextmanager
 def download_bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
     """A bar for one file; what the block gets is called with the bytes that came, and with how many there are."""
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    bars = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+    bars = Progress(*columns, console=_console(), refresh_per_second=4)
     task = bars.add_task("", total=None)
 
     def show(came: int, expected: int | None) -> None:
@@ -91,10 +100,9 @@ def download_bar(name: str) -> Iterator[Callable[[int, int | None], None]]:
 @contextmanager
 def scoring_bar(count: int, visible: bool) -> Iterator[Callable[[int, str], None]]:
     """A bar over scores, on a terminal; what the block gets is called with how many are done and what is under way."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
+    console = _console()
     columns = (TextColumn("scoring"), BarColumn(), TextColumn("{task.fields[news]}"), TimeElapsedColumn())
     shown = visible and console.is_terminal
     with Progress(*columns, console=console, refresh_per_second=4, transient=True, disable=not shown) as bars:

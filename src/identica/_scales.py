@@ -12,7 +12,7 @@ from identica._checks import InputError
 
 __all__ = ["check_same_scale"]
 
-_INSTEAD = "in a Pipeline, the steps in front change X alone: put all observations into X and pass pairs= (row numbers) or lag="
+_INSTEAD = "in a Pipeline, the steps in front change X alone: put all observations into X, and pass pairs= or lag="
 # Rows and lags that are looked at for a series, and the part of the variance that a linear map may miss in it.
 _ROWS, _LAGS, _MOST_FEATURES, _UNEXPLAINED = 2000, 20, 256, 1e-6
 _EXACT = 1e-4

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
@@ -24,7 +23,6 @@ from identica.information import bits_of_pairs
 from identica.learners import Axes, Contrastive
 from identica.models import Model, Widths
 from identica.sources import Pairing, runs_of, stack_windows
-from identica.spaces import NAMED_SPACES
 from identica.training import resolve_device
 
 __all__ = ["ContrastiveICA"]
@@ -168,7 +166,7 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     ) -> Self:
         """Train on positive pairs, given in one of four ways: `fit(X, X_pos)`, by `pairs`, by `lag`, or by `labels`.
 
-        Nothing of the estimator changes before all is done: after an error or Ctrl-C it is what it was.
+        After an error or Ctrl-C the estimator is what it was.
 
         Args:
             X: Observations, [samples, features], [trials, time, channels] or images. Of an array on disk (a memory map,
@@ -191,11 +189,11 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _fit(self, X: Any, given: Partners) -> _training.Found:
         """The fit itself, which sets attributes along the way."""
-        self._check_parameters()
+        _planning.check_settings(self)
         device = resolve_device(self.device)
         warm = self.warm_start and hasattr(self, "encoder_")
         observed = _observing.observe(self, X, reset=not warm, pairs=given.pairs)
-        seed = self._seed()
+        seed = _planning.seed_of(self.random_state)
         observations, pairing = self._pairing(observed, given, seed)
         model = self._model(observations)
         split = _planning.split_pairs(pairing, self.validation_fraction, open_budget=_planning.is_open(self))
@@ -223,13 +221,13 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             trials: With a window of several rows: a label for each row; no window goes across two trials.
         """
         check_is_fitted(self)
-        if _large.is_on_disk(X) and X.ndim == 2 and self.chosen_["window"] == 1 and len(_large.pieces(X)) > 1:
-            return np.concatenate([self.transform(np.asarray(X[piece])) for piece in _large.pieces(X)])
+        if not _large.fits_a_piece(X) and X.ndim == 2 and self.chosen_["window"] == 1:
+            return _large.by_pieces(X, self.transform)
         observed = _observing.observe(self, X, reset=False)
         values = self._windows(observed.values, observed.trials(trials))
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        codes = encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
-        return codes if observed.shape is None else codes.reshape(*observed.shape, -1)
+        codes: Any = encode(self.encoder_, values, resolve_device(self.device)).numpy().astype(dtype)
+        return codes if observed.shape is None else np.reshape(codes, (*observed.shape, -1))
 
     def score(
         self,
@@ -244,8 +242,8 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     ) -> float:
         """Bits that a code tells about its partner: log₂ M - InfoNCE on these pairs, the higher the better.
 
-        M is the number of pairs given (at most 16 384 of them are candidates at a time), not the batch size of
-        training; log₂ M is the most it can be. Give pairs that were not fitted, in the ways that `fit` takes.
+        M is the number of pairs given (at most 16 384 are candidates at a time), not the batch size of training; log₂ M
+        is the most it can be. Give pairs that were not fitted, in the ways that `fit` takes.
         """
         check_is_fitted(self)
         given = Partners(y, X_pos, pairs, labels, trials, rows)
@@ -274,22 +272,10 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def recipe_steps(self, X: Any, part: float = 1.0) -> int:
         """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
-        self._check_parameters()
+        _planning.check_settings(self)
         observations = _observing.observe(copy.copy(self), X, reset=True).values
         recipe = Contrastive(self._model(observations)).recipe_for("fast", images=observations.ndim > 2)
         return max(1, round(part * recipe.training.steps))
-
-    def _check_parameters(self) -> None:
-        _checks.choice("space", self.space, NAMED_SPACES)
-        Contrastive(Model.named(self.space, self.conditional, 2, self.widths), self.axes)
-        _planning.check_settings(self)
-
-    def _seed(self) -> int:
-        """The random state itself if it is a whole number, so that experiments and fits share their seeds."""
-        whole = _checks.whole(self.random_state)
-        if isinstance(whole, int) and not isinstance(whole, bool):
-            return _checks.seed("random_state", whole)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _model(self, observations: Tensor) -> Model:
         """The assumption, with its number of components."""

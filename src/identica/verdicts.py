@@ -54,7 +54,7 @@ def judge(
     if tells_nothing(bits, error):
         return Verdict(
             "these pairs tell nothing",
-            f"codes of held-out pairs share {bits:z.2f} bits, which is not above zero by more than twice its error: read "
+            f"codes of held-out pairs share {bits:z.2f} bits, not above zero by more than twice its error: read "
             "nothing into the components; other partners or more pairs may tell them",
         )
     found = f"held-out pairs share {bits:.2f} bits (0 is chance)"

@@ -18,6 +18,7 @@ from identica.cli._shown import show_fit
 from identica.cli._values import lags
 from identica.cli._warnings import in_one_line
 from identica.datafiles import read_dataset
+from identica.verdicts import judge
 
 Command = Callable[..., tuple[int, str, str]]
 ROWS = 120
@@ -26,6 +27,7 @@ WALK = np.cumsum(RANDOM.laplace(scale=0.1, size=(ROWS, 2)), axis=0)
 SESSION = np.repeat(["one", "two"], ROWS // 2)
 MOOD = RANDOM.integers(3, size=ROWS)
 QUICK = ("--max-steps", "2", "--batch-size", "32", "--encoder", "linear")
+ALL_FITTED = ("--held-out", "0")
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def identica(command_line: Command) -> Command:
 
 
 def fit(identica: Command, *words: str) -> dict[str, object]:
-    code, out, err = identica("fit", *words, "--out", "model", "--json", *QUICK)
+    code, out, err = identica("fit", *words, "--out", "model", "--json", *ALL_FITTED, *QUICK)
     assert code == 0, err
     assert err == ""
     found: dict[str, object] = json.loads(out)
@@ -91,7 +93,7 @@ def test_label_columns_are_no_features(identica: Command) -> None:
 
 
 def test_settings_reach_the_estimator(identica: Command) -> None:
-    words = ("--window", "3", "--scaling", "robust", "--pca-components", "all", "--validation-fraction", "0.5")
+    words = ("--window", "3", "--scaling", "robust", "--pca-components", "all", "--held-out", "0.5")
     code, out, err = identica("fit", "walk.npz", "--lag", "4", *words, "--out", "model", "--json", *QUICK)
     assert code == 0, err
     found = json.loads(out)
@@ -137,13 +139,13 @@ def test_trials_of_an_array_file_need_no_name(identica: Command) -> None:
 def test_pairs_that_tell_nothing_get_one_line(identica: Command) -> None:
     noise = np.random.default_rng(3).normal(size=(2, 1000, 2))
     np.savez("noise.npz", x=noise[0], x_pos=noise[1])
-    words = ("--validation-fraction", "0.4", "--json", *QUICK)
+    words = ("--held-out", "0.4", "--json", *QUICK)
     code, out, err = identica("fit", "noise.npz", "--out", "model", "--report", "p.html", *words)
     assert code == 0
     assert json.loads(out)["bits"] <= 0
     assert err.startswith("identica: warning: these pairs do not tell the factors: ")
     assert len(err.splitlines()) == 1
-    assert "These pairs do not tell the factors." in Path("p.html").read_text(encoding="utf-8")
+    assert "These pairs tell nothing." in Path("p.html").read_text(encoding="utf-8")
     code, out, err = identica("consistency", "noise.npz", "--seeds", "2", "--jobs", "1", *words)
     assert code == 0
     assert json.loads(out)["runs"] == 2
@@ -165,6 +167,7 @@ def shown(capsys: pytest.CaptureFixture[str], bits: float | None, fitted: float 
         n_components_=2, n_pairs_=90, ambiguity_="permutation", conditional_="laplace(scale=1)",
         components_used_=np.arange(2), n_held_out_pairs_=10, validation_score_=bits, fitted_bits_=fitted,
         chosen_={"encoder": "mlp", "pca_components": None, "window": 1, "noise": 0.0}, search_=[{}] * tried,
+        verdict_=judge(bits, 0.0, fitted, None),
     )  # fmt: skip
     show_fit(estimator, Path("model"), None, 3.0, as_json=False)
     return capsys.readouterr().out
@@ -175,7 +178,12 @@ def test_a_fit_says_what_was_chosen_and_how_far_it_holds(capsys: pytest.CaptureF
     assert "settings: encoder mlp, pca_components all, window 1, noise 0; the best of 7 by held-out bits\n" in said
     assert "2.00 bits a pair on 10 pairs that were held out, 2.50 on fitted ones; 0 is chance\n" in said
     assert "by heart" not in said
+    assert said.startswith("verdict: supported: held-out pairs share 2.00 bits")
     assert "learnt by heart" in shown(capsys, 1.0, 2.5, 7)
     said = shown(capsys, None, None, 1)
     assert "settings: encoder mlp, pca_components all, window 1, noise 0\n" in said
+    assert said.startswith("verdict: not checked: no pairs were held out")
     assert "bits" not in said
+    said = shown(capsys, -0.1, 0.3, 1)
+    assert said.startswith("verdict: these pairs tell nothing: ")
+    assert "identified up to" not in said

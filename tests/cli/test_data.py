@@ -43,7 +43,7 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
         "pairs.npz",
         "--n-components",
         "3",
-        "--random-state",
+        "--seed",
         "1",
         "--out",
         "model",
@@ -199,7 +199,7 @@ def test_consistency_of_refits_and_of_saved_models(identica: Command) -> None:
     assert code == 0, err
     assert json.loads(out)["runs"] == 2
     for seed in ("0", "1"):
-        identica("fit", "walk.csv", "--out", f"model{seed}", "--random-state", seed, *words)
+        identica("fit", "walk.csv", "--out", f"model{seed}", "--seed", seed, *words)
     code, out, err = identica("consistency", "walk.csv", "model0", "model1", "--columns", "a,b")
     assert code == 0, err
     assert "agreement up to a permutation" in out
@@ -234,8 +234,8 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         ((*GOOD_FIT, "--max-seconds", "-1"), "max_seconds must be"),
         ((*GOOD_FIT, "--batch-size", "1"), "batch_size must be"),
         ((*GOOD_FIT, "--device", "abacus"), "device 'abacus'"),
-        ((*GOOD_FIT, "--held-out", "2"), "--validation-fraction must be auto or a part from 0 to below 1, got '2'"),
-        ((*GOOD_FIT, "--validation-fraction", "all"), "--validation-fraction must be auto or a part"),
+        ((*GOOD_FIT, "--held-out", "2"), "--held-out must be auto or a part from 0 to below 1, got '2'"),
+        ((*GOOD_FIT, "--held-out", "all"), "--held-out must be auto or a part"),
         ((*GOOD_FIT, "--scaling", "cube"), "unknown scaling 'cube'"),
         ((*GOOD_FIT, "--window", "0"), "--window must be auto or a whole number from 1, got '0'"),
         ((*GOOD_FIT, "--window", "3"), "window needs lag"),
@@ -251,7 +251,7 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         (("fit", "walk.csv", "--label", "a,a", "--out", "model"), "label must be different names, got 'a' twice"),
         (("fit", "alone.npz", "--label", "speed", "--out", "model"), "'alone.npz' has no array 'speed'"),
         ((*GOOD_FIT, "--report", "page.pdf"), "--report must end in .html"),
-        ((*GOOD_FIT, "--random-state", "-1"), "random_state must be"),
+        ((*GOOD_FIT, "--seed", "-1"), "--seed must be"),
         (("fit", "good.npz", "--out", "good.npz"), "--out must be a new folder"),
         (("transform", "good.npz", "good.npz", "--out", "codes.npz"), "folder of a saved model"),
         (("select", "good.npz", "--candidates", "box"), "--candidates must be like"),

@@ -62,6 +62,7 @@ def test_places_that_cannot_be_written_are_refused_before_work(
     identica: Command, words: tuple[str, ...], message: str
 ) -> None:
     Path("model").mkdir()
+    Path("model/model.json").touch()
     code, out, err = identica(*words)
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
@@ -106,7 +107,7 @@ def test_nothing_is_replaced_unless_asked(identica: Command, model: Path) -> Non
 def test_others_may_read_what_is_written(identica: Command) -> None:
     assert identica("fit", "pairs.npz", "--out", "model", "--report", "page.html", *QUICK)[0] == 0
     assert identica("transform", "model", "pairs.npz", "--out", "codes.npz")[0] == 0
-    words = ("reproduce", "t2-01", "--steps", "1", "--workers", "1", "--out", "store")
+    words = ("reproduce", "t2-01", "--max-steps", "1", "--jobs", "1", "--out", "store")
     assert identica(*words)[0] == 0
     files = [path for path in Path().rglob("*") if path.is_file()]
     assert {"weights.safetensors", "learner.safetensors", "page.html"} <= {path.name for path in files}

@@ -224,7 +224,7 @@ def test_any_number_of_components_can_be_drawn(browser: Any, tmp_path: Path, com
 
 
 def test_the_page_of_the_demo(page: Any, command_line: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = command_line("demo", "--steps", "3", "--out", "shown")
+    code, out, err = command_line("demo", "--max-steps", "3", "--out", "shown")
     assert code == 0, err
     assert "Report, to open in a browser: shown/report.html" in out
     path = Path("shown/report.html").resolve()

@@ -7,20 +7,27 @@ from typing import Any
 
 import typer
 
-from identica._checks import InputError
+from identica._checks import DivergenceError, InputError
 from identica.cli import data as data
 from identica.cli import downloads as downloads
 from identica.cli import figures as figures
 from identica.cli import paper as paper
 from identica.cli import theory as theory
 from identica.cli._app import BAD_INPUT, FAILED, INTERRUPTED, app
+from identica.cli._said import InterruptedWork
 from identica.cli._warnings import in_one_line
-from identica.training import DivergenceError
 
 __all__ = ["app", "main"]
 
 # What typer raises for wrong words on the command line; it has its own copy of click, or an installed one.
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
+# Options that have one name in all commands now.
+_RENAMED = {
+    "--random-state": "--seed",
+    "--steps": "--max-steps",
+    "--workers": "--jobs",
+    "--validation-fraction": "--held-out",
+}
 
 
 def main() -> None:
@@ -29,17 +36,29 @@ def main() -> None:
         with in_one_line():
             code = app(standalone_mode=False)
     except _USAGE_ERROR as error:
-        print(f"identica: {error.format_message()}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
+        _end(_usage(error), BAD_INPUT)
     except InputError as error:
-        print(f"identica: {error}", file=sys.stderr)
-        sys.exit(BAD_INPUT)
+        _end(str(error), BAD_INPUT)
     except DivergenceError as error:
-        print(f"identica: {error}", file=sys.stderr)
-        sys.exit(FAILED)
+        _end(str(error), FAILED)
+    except OSError as error:
+        _end(f"{error.strerror or type(error).__name__}: {error.filename or error}", FAILED)
+    except InterruptedWork as error:
+        _end(f"interrupted; {error}", INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:  # typer itself may turn Ctrl-C into this code
-        advice = "the same command goes on from the last checkpoint, if it keeps any"
-        print(f"identica: interrupted; {advice}", file=sys.stderr)
+        _end("interrupted", INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end(text: str, code: int) -> None:
+    print(f"identica: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _usage(error: Any) -> str:
+    """What is wrong with the words; an option of another name is named."""
+    text: str = error.format_message()
+    newer = _RENAMED.get(getattr(error, "option_name", None) or "")
+    return text if newer is None else f"{error.option_name} is {newer} now: give {newer}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,15 @@ def save(estimator: Any, folder: Path, trial: str | None) -> None:
             temporary.write_text(json.dumps({"trial": trial}) + "\n", encoding="utf-8")
 
 
-def read_for(estimator: Any, folder: Path, data: Path, columns: str | None, trial: str | None) -> Dataset:
+def read_for(
+    estimator: Any,
+    folder: Path,
+    data: Path,
+    columns: str | None,
+    trial: str | None,
+    array: str | None = None,
+    layout: str = "auto",
+) -> Dataset:
     """Read the features that a model was fitted to, and the trials if it sees windows of several rows.
 
     Args:
@@ -36,20 +45,23 @@ def read_for(estimator: Any, folder: Path, data: Path, columns: str | None, tria
         data: The file.
         columns: What --columns says.
         trial: What --trial says; the name at the fit if nothing.
+        array: What --array says.
+        layout: What --layout says.
     """
     from identica.datafiles import read_dataset
 
     fitted = getattr(estimator, "feature_names_in_", None)
+    read = partial(read_dataset, data, array=array, layout=layout, to_fit=False)
     wanted = _values.names(columns) or (None if fitted is None else [str(name) for name in fitted])
     known = _trial_of(folder) if trial is None and estimator.chosen_["window"] > 1 else None
     if known is not None:
         try:
-            return read_dataset(data, columns=wanted, trial=known, to_fit=False)
+            return read(columns=wanted, trial=known)
         except InputError as error:
-            dataset = read_dataset(data, columns=wanted, to_fit=False)
+            dataset = read(columns=wanted)
             warn(f"the trials of the fit are not used, and rows are taken for one series: {error}")
             return dataset
-    return read_dataset(data, columns=wanted, trial=trial, to_fit=False)
+    return read(columns=wanted, trial=trial)
 
 
 def _trial_of(folder: Path) -> str | None:

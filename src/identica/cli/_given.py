@@ -5,14 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from identica import _checks, _names
 from identica._checks import InputError
+from identica._places import check_there
 from identica.cli import _values
 from identica.cli._options import FitOptions
+from identica.cli._warnings import note
 
 if TYPE_CHECKING:
     from identica.datafiles import Dataset
 
-__all__ = ["Given", "read", "with_column_names"]
+__all__ = ["Given", "check_options", "read", "with_column_names"]
 
 
 class Given(NamedTuple):
@@ -44,14 +47,14 @@ class Given(NamedTuple):
 
     def settings(self, options: FitOptions) -> dict[str, Any]:
         """Of `ContrastiveICA`, but for the assumption, the held-out pairs and the seed."""
-        images = self.dataset.observations.ndim > 2
         return {
             "n_components": options.n_components,
             "widths": options.widths,
             "axes": options.axes,
             "lag": self.lag,
             "window": _values.whole_or("--window", options.window, {"auto": "auto"}),
-            "encoder": "conv" if images and options.encoder == "auto" else options.encoder,
+            "encoder": options.encoder,
+            "layout": "images" if self.dataset.observations.ndim > 2 else "auto",
             "pca_components": _values.whole_or(
                 "--pca-components", options.pca_components, {"auto": "auto", "all": None}
             ),
@@ -64,15 +67,48 @@ class Given(NamedTuple):
         }
 
 
-def read(data: Path, options: FitOptions) -> Given:
-    """Read a file, and check that its observations have partners in one way."""
-    from identica.datafiles import read_dataset
+def check_options(options: FitOptions) -> None:
+    """Refuse what options say before anything is read or imported for it."""
+    for name, value, allowed in (
+        ("widths", options.widths, _names.WIDTHS),
+        ("axes", options.axes, _names.AXES),
+        ("encoder", options.encoder, _names.ENCODERS),
+        ("scaling", options.scaling, _names.SCALINGS),
+    ):
+        _checks.choice(name, value, allowed)
+    for name, number in (("n_components", options.n_components), ("max_steps", options.max_steps)):
+        if number is not None:
+            _checks.at_least_one(name, number)
+    if options.max_seconds is not None:
+        _checks.positive("max_seconds", options.max_seconds)
+    if options.batch_size is not None:
+        _checks.at_least("batch_size", options.batch_size, 2)
+    _values.whole_or("--window", options.window, {"auto": "auto"})
+    _values.whole_or("--pca-components", options.pca_components, {"auto": "auto", "all": None})
+    _values.number("--noise", options.noise)
 
+
+def read(data: Path, options: FitOptions) -> Given:
+    """Read a file, and check that its observations have partners in one way; say what is worth knowing of it."""
+    check_options(options)
     lag = None if options.lag is None else _values.lags(options.lag)
     labels = _values.names(options.label) or []
+    check_there("data", data)
+    from identica.datafiles import read_dataset
+
     dataset = read_dataset(
-        data, columns=_values.names(options.columns), trial=options.trial, labels=labels, pairs=options.pairs
+        data,
+        columns=_values.names(options.columns),
+        exclude=_values.names(options.exclude) or (),
+        time=options.time,
+        trial=options.trial,
+        labels=labels,
+        pairs=options.pairs,
+        array=options.array,
+        layout=options.layout,
     )
+    for line in dataset.notes:
+        note(line)
     if dataset.positives is not None or dataset.pairs is not None:
         for name, given in (("--lag", options.lag), ("--trial", options.trial), ("--label", options.label)):
             if given is not None:
@@ -90,7 +126,7 @@ def read(data: Path, options: FitOptions) -> Given:
 
 def with_column_names(dataset: Dataset, observations: Any) -> Any:
     """Observations as a data frame, if the file names its columns."""
-    if not dataset.names:
+    if not dataset.names:  # as those of images, and of arrays that stay on disk
         return observations
     import pandas as pd
 

@@ -14,46 +14,56 @@ import typer
 from identica.cli._app import AsJson
 
 __all__ = [
+    "Array",
     "Columns",
     "Data",
+    "Exclude",
     "FitOptions",
+    "HeldOut",
     "Jobs",
+    "Layout",
+    "MaxSteps",
     "Out",
     "Overwrite",
     "ProtocolName",
     "RunOptions",
+    "Seed",
     "Seeds",
-    "Steps",
     "Trial",
-    "Validation",
     "takes",
 ]
 
 Data = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="A .npz, .npy, .csv, .tsv, .parquet, .h5 or .bvh file, or a folder of images or clips."
+        metavar="DATA",
+        help="A .csv, .tsv, .parquet, .npz, .npy, .h5, .mat, .nwb or .bvh file, or a folder of images or clips.",
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--columns", help="Features to use, separated by commas; default: all.")]
+Exclude = Annotated[str | None, typer.Option("--exclude", help="Columns that are no features, separated by commas.")]
+Layout = Annotated[
+    str, typer.Option("--layout", help="Of an array of three axes: trials [trials, time, channels] or images.")
+]
+Array = Annotated[str | None, typer.Option("--array", help="Array or series that holds the observations; default: x.")]
 Trial = Annotated[
     str | None, typer.Option("--trial", help="Column or array of names of trials; pairs and windows stay within one.")
 ]
-Validation = Annotated[
+HeldOut = Annotated[
     str,
     typer.Option(
-        "--validation-fraction",
         "--held-out",
-        help="Part of the pairs to score, not to fit; auto: 0.15, or 0 with --max-steps or --max-seconds.",
+        help="Part of the pairs to score, not to fit; auto: 0.15, at most 4096 pairs, and none of very few.",
     ),
 ]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits side by side; default: one per core.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits or runs side by side; default: one per core.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at the places to write to.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
 ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
-Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
+MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="Number of updates instead of the protocol's.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of all that is random; the same one gives the same result.")]
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,12 @@ class FitOptions:
         Path | None, typer.Option("--pairs", help="A csv of partners: two row numbers, or two file names of images.")
     ] = None
     columns: Columns = None
+    exclude: Exclude = None
+    time: Annotated[
+        str | None, typer.Option("--time", help="Column of the time: no feature, and it must rise in each trial.")
+    ] = None
+    array: Array = None
+    layout: Layout = "auto"
     encoder: Annotated[
         str,
         typer.Option("--encoder", help="linear, mlp or 'deep mlp'; conv or resnet for images; auto: by held-out bits."),
@@ -122,8 +138,8 @@ class RunOptions:
     """How runs are computed, and where they are stored."""
 
     seeds: Seeds = None
-    steps: Steps = None
-    workers: Annotated[int | None, typer.Option("--workers", help="Runs side by side; default: one per core.")] = None
+    max_steps: MaxSteps = None
+    jobs: Jobs = None
     device: Device = "auto"
     engine: Annotated[str, typer.Option("--engine", help="Where runs are computed: local, this machine.")] = "local"
     out: Out = Path("runs")

@@ -14,12 +14,15 @@ from identica._checks import InputError
 from identica._places import check_folder
 from identica.cli._app import FAILED
 from identica.cli._options import RunOptions
+from identica.cli._said import kept_if_interrupted
 
 if TYPE_CHECKING:
     from identica.experiments import Run
     from identica.experiments.store import Record
 
 __all__ = ["chosen_seeds", "collect"]
+
+_GOES_ON = "the same command goes on from the last checkpoint"
 
 
 def chosen_seeds(count: int | None, one: int | None = None) -> list[int]:
@@ -35,20 +38,20 @@ def collect(
     runs: Sequence[Run], options: RunOptions, show: Callable[[Record], None] | None = None
 ) -> dict[str, Record]:
     """Compute the runs behind a progress bar; exit with code 1 at the end if some diverged."""
+    if options.jobs is not None:
+        _checks.at_least_one("--jobs", options.jobs)
+    check_folder("--out", options.out)
     from identica._progress import progress_bars
     from identica.experiments import ENGINES, RunStore
     from identica.training import resolve_device
 
-    if options.workers is not None:
-        _checks.at_least_one("--workers", options.workers)
-    at_once = options.workers or (os.cpu_count() or 1)
-    if any(run.recipe.training.threads == 0 for run in runs) and options.workers is None:
+    at_once = options.jobs or (os.cpu_count() or 1)
+    if any(run.recipe.training.threads == 0 for run in runs) and options.jobs is None:
         at_once = 1  # such a run takes all cores by itself
     engine = ENGINES[_checks.choice("--engine", options.engine, ENGINES)](at_once, resolve_device(options.device))
-    check_folder("--out", options.out)
     store = RunStore(options.out)
     records, failures = {}, []
-    with progress_bars(runs) as listen:
+    with kept_if_interrupted(_GOES_ON), progress_bars(runs) as listen:
         for outcome in engine.compute(runs, store, listen):
             if outcome.record is None:
                 failures.append(f"{outcome.run.label}: {outcome.error}")

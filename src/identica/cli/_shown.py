@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from identica.cli._said import say
+
 __all__ = ["show_fit", "write_report"]
 
+_MOST_NAMES = 40
 
-def show_fit(estimator: Any, out: Path, report: Path | None, seconds: float, as_json: bool) -> None:
+
+def show_fit(
+    estimator: Any, out: Path, report: Path | None, seconds: float, as_json: bool, columns: Sequence[str] = ()
+) -> None:
     """Print what was found, in words or as one line of JSON."""
     if as_json:
-        print(json.dumps(_summary(estimator, out, seconds)))
+        print(json.dumps(_summary(estimator, out, seconds) | {"columns": list(columns)}))
         return
     from identica._words import with_article
 
-    print(
-        f"{estimator.n_components_} components from {estimator.n_pairs_} pairs in {seconds:.0f} s, identified up to "
-        f"{with_article(estimator.ambiguity_)} if the assumption holds"
+    nothing = estimator.verdict_.finding == "these pairs tell nothing"
+    say(f"verdict: {estimator.verdict_}")
+    if columns:
+        say(f"columns: {', '.join(columns[:_MOST_NAMES])}" + _more(len(columns) - _MOST_NAMES))
+    say(
+        f"{estimator.n_components_} components from {estimator.n_pairs_} pairs in {seconds:.0f} s"
+        + ("" if nothing else f", identified up to {with_article(estimator.ambiguity_)} if the assumption holds")
     )
-    print(f"partners differ by {estimator.conditional_}, in units of the codes")
+    say(f"partners differ by {estimator.conditional_}, in units of the codes")
     used = estimator.components_used_.tolist()
     if len(used) < estimator.n_components_:
-        print(f"components that tell something of partners: {', '.join(str(index + 1) for index in used)}")
+        say(f"components that tell something of partners: {', '.join(str(index + 1) for index in used)}")
     _print_choice(estimator)
     _print_bits(estimator)
     if report is not None:
-        print(f"report, to open in a browser: {report}")
-    print(f"model in {out}; `identica transform {out} DATA --out codes.npz` applies it")
+        say(f"report, to open in a browser: {report}")
+    say(f"model in {out}; `identica transform {out} DATA --out codes.npz` applies it")
 
 
 def write_report(path: Path, estimator: Any, observations: Any, trials: Any, seconds: float) -> None:
@@ -43,7 +54,7 @@ def _summary(estimator: Any, out: Path, seconds: float) -> dict[str, Any]:
     return {
         "model": str(out),
         "space": estimator.space,
-        "conditional": estimator.conditional,
+        "conditional": estimator.model_.conditional,
         "fitted": estimator.conditional_,
         "identified_up_to": estimator.ambiguity_,
         "n_components": estimator.n_components_,
@@ -51,6 +62,9 @@ def _summary(estimator: Any, out: Path, seconds: float) -> dict[str, Any]:
         "components_used": estimator.components_used_.tolist(),
         "pairs": estimator.n_pairs_,
         "held_out_pairs": estimator.n_held_out_pairs_,
+        "verdict": estimator.verdict_.finding,
+        "reason": estimator.verdict_.reason,
+        "agreement": _rounded(estimator.agreement_),
         "bits": _rounded(estimator.validation_score_),
         "fitted_bits": _rounded(estimator.fitted_bits_),
         "chosen": estimator.chosen_,
@@ -65,19 +79,18 @@ def _print_choice(estimator: Any) -> None:
 
     chosen = ", ".join(f"{name} {in_words(value)}" for name, value in estimator.chosen_.items())
     tried = len(estimator.search_)
-    print(f"settings: {chosen}" + (f"; the best of {tried} by held-out bits" if tried > 1 else ""))
+    say(f"settings: {chosen}" + (f"; the best of {tried} by held-out bits" if tried > 1 else ""))
 
 
 def _print_bits(estimator: Any) -> None:
-    from identica.fitting import learnt_by_heart
-
     bits, fitted = estimator.validation_score_, estimator.fitted_bits_
-    if bits is None:
-        return
-    count = estimator.n_held_out_pairs_
-    print(f"{bits:z.2f} bits a pair on {count} pairs that were held out, {fitted:z.2f} on fitted ones; 0 is chance")
-    if bits > 0 and learnt_by_heart(fitted, bits):
-        print("much of that was learnt by heart and does not hold for other pairs: give more pairs, or use with care")
+    if bits is not None:
+        count = estimator.n_held_out_pairs_
+        say(f"{bits:z.2f} bits a pair on {count} pairs that were held out, {fitted:z.2f} on fitted ones; 0 is chance")
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""
 
 
 def _rounded(bits: float | None) -> float | None:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-__all__ = ["in_one_line", "quiet_fits", "warn", "warn_of_nothing"]
+from identica._progress import hidden
+
+__all__ = ["in_one_line", "note", "quiet_fits", "warn", "warn_of_nothing"]
 
 _NOTHING = "these pairs do not tell the factors"
 _IGNORE = f"ignore:{_NOTHING}:UserWarning"
@@ -43,6 +45,12 @@ def quiet_fits() -> Iterator[None]:
 def warn(text: str) -> None:
     """Tell the user of something that is no error."""
     print(f"identica: warning: {' '.join(text.split())}", file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """Tell the user of something that may be as it should; not with --quiet."""
+    if not hidden.get():
+        print(f"identica: note: {' '.join(text.split())}", file=sys.stderr)
 
 
 def warn_of_nothing(fits: Sequence[Any]) -> None:

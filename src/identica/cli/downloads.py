@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from identica.cli._app import AsJson, app
+from identica.cli._said import say
 
 __all__ = ["download"]
 
@@ -29,4 +30,4 @@ def download(
     if as_json:
         print(json.dumps({"path": str(path), "sha256": found}))
     else:
-        print(f"{name} is in {path}\nsha256 {found}")
+        say(f"{name} is in {path}\nsha256 {found}")

@@ -30,14 +30,14 @@ def figure(
     protocol: ProtocolName = "fast",
 ) -> None:
     """Regenerate Figure 2: R² against the concentration of the marginal, as PDF, PNG and JSON."""
+    _checks.choice("NAME", name, ("2",))
     from identica.experiments import plan_figure2
     from identica.recipes import DIRECTIONS
     from identica.report import describe_figure2, draw_figure2, summarise_figure2
 
-    _checks.choice("NAME", name, ("2",))
     directions = DIRECTIONS if backwards else DIRECTIONS[:1]
     seeds = chosen_seeds(options.seeds)
-    plan = plan_figure2(points, seeds, protocol=protocol, steps=options.steps, directions=directions)
+    plan = plan_figure2(points, seeds, protocol=protocol, steps=options.max_steps, directions=directions)
     records = collect([point.run for point in plan], options)
     summary = summarise_figure2(plan, records)
     written = [options.out / f"figure2.{kind}" for kind in ("pdf", "png", "json")]

@@ -14,8 +14,9 @@ import typer
 from identica._checks import InputError
 from identica._places import check_folder
 from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import Out, ProtocolName, RunOptions, Steps, takes
+from identica.cli._options import MaxSteps, Out, ProtocolName, RunOptions, Seed, takes
 from identica.cli._runs import chosen_seeds, collect
+from identica.cli._said import say
 
 if TYPE_CHECKING:
     from identica.experiments import Row, Run, RunStore
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "export", "reproduce", "rows", "run", "table"]
 
-Seed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
+OneSeed = Annotated[int | None, typer.Option("--seed", help="One seed.")]
 WithSupervised = Annotated[bool, typer.Option("--supervised", help="Train the supervised baseline too.")]
 WithReport = Annotated[
     bool, typer.Option("--report", help="Write report.html, a page to show, into each run's folder.")
@@ -58,7 +59,7 @@ def reproduce(
     table: Annotated[
         list[str] | None, typer.Option("--table", help="All rows of table 1, 2, or workshop1 to workshop4.")
     ] = None,
-    seed: Seed = None,
+    seed: OneSeed = None,
     protocol: ProtocolName = "fast",
     supervised: WithSupervised = False,
     report: WithReport = False,
@@ -71,7 +72,7 @@ def reproduce(
         raise InputError("name at least one row or --table: `identica rows` lists them")
     seeds = chosen_seeds(options.seeds, seed)
     here = [replace(row, source=row.source.available()) for row in dict.fromkeys(chosen)]
-    runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
+    runs = plan(here, seeds, protocol, steps=options.max_steps, supervised=supervised)
     _compute(runs, options, report)
 
 
@@ -101,7 +102,7 @@ def run(
     shuffle_pairs: Annotated[
         bool, typer.Option("--shuffle-pairs", help="Give each anchor the partner of another one, as a control.")
     ] = False,
-    seed: Seed = None,
+    seed: OneSeed = None,
     protocol: ProtocolName = "fast",
     supervised: WithSupervised = False,
     report: WithReport = False,
@@ -118,7 +119,7 @@ def run(
     source = Synthetic(parse_space(space, dim), *laws, observed, parse_mixing(mixing), shuffle_pairs)
     model = Model.named(model_space, model_conditional, codes or dim, cast("Widths", widths))
     row = Row("own", source, Contrastive(model, cast("Axes", axes)))
-    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.steps, supervised=supervised)
+    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.max_steps, supervised=supervised)
     _compute([_with_hidden(one, hidden) for one in runs], options, report)
 
 
@@ -157,13 +158,13 @@ def export(
     store = existing_store(folder)
     check_folder("TARGET", target)
     copied = store.export(target)
-    print(f"{copied} records in {target}; `identica table {target}` shows them")
+    say(f"{copied} records in {target}; `identica table {target}` shows them")
 
 
 @app.command()
 def demo(
-    steps: Steps = None,
-    seed: Annotated[int, typer.Option(help="Seed of the mixing, the weights and the data.")] = 0,
+    max_steps: MaxSteps = None,
+    seed: Seed = 0,
     out: Out = Path("demo"),
 ) -> None:
     """Watch the claim come true: recover ten factors from pairs of their mixtures alone."""
@@ -171,17 +172,16 @@ def demo(
     from identica.experiments import ROWS, RunStore, plan
 
     row = ROWS["t2-01"]
-    print(
+    say(
         "Ten factors in a box, uniform. Pairs of related points (Laplace noise) are mixed by a random network.\n"
         "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
-        flush=True,
     )
-    runs = plan([row], [seed], steps=steps, supervised=True)
+    runs = plan([row], [seed], steps=max_steps, supervised=True)
     store, records = RunStore(out), collect(runs, RunOptions(out=out))
     contrastive, baseline = (records[one.name] for one in runs)
     print(_demo_text(row, contrastive, baseline))
     page, picture = _demo_report(runs[0], store, out)
-    print(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
+    say(f"\nReport, to open in a browser: {page}\nPicture of recovered against true factors: {picture}")
 
 
 def _demo_text(row: Row, contrastive: Record, baseline: Record) -> str:
@@ -246,4 +246,4 @@ def _compute(runs: Sequence[Run], options: RunOptions, report: bool) -> None:
         print(f"report: {page}", file=sys.stderr)
     if not options.as_json and any(record["kind"] == "unsupervised" for record in records.values()):
         print(make_table(records.values()))
-        print(f"\n{len(records)} records in {store.root}; `identica table {options.out}` shows all of them")
+        say(f"\n{len(records)} records in {store.root}; `identica table {options.out}` shows all of them")

@@ -14,8 +14,8 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import Overwrite, RunOptions, takes
+from identica.cli._app import AsJson, Commands, app, existing_store
+from identica.cli._options import Overwrite, RunOptions, Seed, takes
 from identica.cli._outputs import check_picture
 from identica.cli._runs import chosen_seeds, collect
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["maps", "theorem1", "theorem6", "uniformity", "volumes"]
 
-theory = typer.Typer(help="Check the paper's statements by numbers.", rich_markup_mode=None, no_args_is_help=True)
+theory = Commands(help="Check the paper's statements by numbers.", no_args_is_help=True)
 app.add_typer(theory, name="theory")
 
 Store = Annotated[Path, typer.Argument(metavar="DIR", help="A run store with codes, as `reproduce` makes it.")]
@@ -47,7 +47,7 @@ def theorem1(
     least: Annotated[int, typer.Option("--least", help="The smallest number of negatives is two to this power.")] = 4,
     most: Annotated[int, typer.Option("--most", help="The largest number of negatives is two to this power.")] = 18,
     anchors: Annotated[int, typer.Option("--anchors", help="Number of pairs.")] = 512,
-    seed: Annotated[int, typer.Option("--seed", help="Of all draws.")] = 0,
+    seed: Seed = 0,
     picture: Picture = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -149,7 +149,7 @@ def theorem6(options: RunOptions) -> None:
     from identica.experiments import RunStore, find_rows, plan
     from identica.theory import explain
 
-    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.steps)
+    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.max_steps)
     records, store = collect(runs, options), RunStore(options.out)
     found = []
     for run in runs:
@@ -171,8 +171,8 @@ def theorem6(options: RunOptions) -> None:
 
 @theory.command()
 def uniformity(
-    steps: Annotated[int, typer.Option("--steps", help="Number of updates with the whole loss.")] = 1500,
-    seed: Annotated[int, typer.Option("--seed", help="Of the mixing, the weights and the pairs.")] = 0,
+    max_steps: Annotated[int, typer.Option("--max-steps", help="Number of updates with the whole loss.")] = 1500,
+    seed: Seed = 0,
     picture: Picture = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -181,9 +181,9 @@ def uniformity(
     from identica.report import plot_volumes
     from identica.theory import train_with_parts_of_loss
 
-    _checks.at_least_one("--steps", steps)
+    _checks.at_least_one("--max-steps", max_steps)
     check_picture(picture, overwrite=overwrite)
-    found = train_with_parts_of_loss(steps=steps, seed=seed)
+    found = train_with_parts_of_loss(steps=max_steps, seed=seed)
     if picture is not None:
         plot_volumes({kept.loss: kept.volume for kept in found}, picture)
     _show([kept.summary() for kept in found], as_json)

@@ -62,7 +62,7 @@ def check_columns_vary(label: str, matrix: Array, names: Sequence[str]) -> None:
     if constant.size:
         raise InputError(
             f"{label} must vary, but column {names[constant[0]]!r} is always {matrix[0, constant[0]]:g}: "
-            "leave it out with --columns"
+            "leave it out with --exclude"
         )
 
 
@@ -72,7 +72,8 @@ def check_finite(label: str, matrix: Array, names: Sequence[str]) -> None:
     if len(bad):
         row, column = bad[0]
         raise InputError(
-            f"{label} has {len(bad)} missing or infinite values, the first in row {row} of column {names[column]!r}"
+            f"{label} has {len(bad)} missing or infinite values, the first in row {row} (counted from 0) of column "
+            f"{names[column]!r}"
         )
 
 
@@ -80,7 +81,9 @@ def check_images_finite(label: str, images: Array) -> None:
     """Raise if a number is NaN or infinite."""
     bad = np.argwhere(~np.isfinite(images)) if images.dtype.kind == "f" else np.empty((0, 4))
     if len(bad):
-        raise InputError(f"{label} has {len(bad)} missing or infinite values, the first in image {bad[0, 0]}")
+        raise InputError(
+            f"{label} has {len(bad)} missing or infinite values, the first in image {bad[0, 0]} (counted from 0)"
+        )
 
 
 def check_images_vary(label: str, images: Array) -> None:
@@ -116,7 +119,9 @@ def as_labels(label: str, values: Array, samples: int) -> Array:
     if values.dtype.kind == "S":
         return np.char.decode(values, "utf-8", errors="replace")
     if values.dtype.kind in "fmM" and np.isnan(values).any():
-        raise InputError(f"{label} must label every sample, but row {np.isnan(values).argmax()} has none")
+        raise InputError(
+            f"{label} must label every sample, but row {np.isnan(values).argmax()} (counted from 0) has none"
+        )
     return values
 
 
@@ -147,7 +152,8 @@ def as_pairs(label: str, values: Array, samples: int) -> NDArray[np.int64]:
     if not known.all():
         pair, side = np.argwhere(~known)[0]
         raise InputError(
-            f"{label} must be whole row numbers from 0 to {samples - 1}, got {values[pair, side]} in pair {pair}"
+            f"{label} must be whole row numbers from 0 to {samples - 1}, got {values[pair, side]} in pair {pair} "
+            "(counted from 0)"
         )
     return values.astype(np.int64)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from identica._checks import InputError
 from identica.datafiles import _content
+from identica.datafiles._roles import Roles, find_roles
 from identica.datafiles._sources import library, member, reading
 from identica.datafiles.dataset import Dataset
 
@@ -21,31 +22,96 @@ __all__ = ["TABLES", "read_columns", "read_table"]
 TABLES = (".csv", ".tsv", ".parquet")
 
 _PARTNER = "_pos"
+_OTHER_DELIMITERS = (";", "\t", "|", ",")
 
 
-def read_table(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:
-    """Features by their columns; those that end in _pos hold the partners."""
+def read_table(
+    path: Path,
+    columns: Sequence[str] | None,
+    exclude: Sequence[str],
+    time: str | None,
+    trial: str | None,
+    labels: Sequence[str],
+) -> Dataset:
+    """Features by their columns; those that end in _pos hold the partners. Clocks and names of trials are no features.
+
+    Args:
+        path: The table.
+        columns: Names of the features; all that are nothing else if not given.
+        exclude: Names that are no features.
+        time: The name of the time, which must rise in each trial.
+        trial: The name of the trials; found by itself if `columns` are not given.
+        labels: Names of measured behaviour.
+    """
     frame = _load(path)
     names = dict.fromkeys(frame.columns)
-    taken = dict.fromkeys(labels, "a label") | ({} if trial is None else {trial: "the trial"})
-    for name in taken:
+    taken = dict.fromkeys(labels, "a label") | dict.fromkeys(exclude, "excluded")
+    taken |= {name: what for name, what in ((trial, "the trial"), (time, "the time")) if name is not None}
+    for name in (*taken, *(columns or ())):
         member("column", name, path, names)
     for name in columns or ():
-        member("column", name, path, names)
         if name in taken:
             what = taken[name]
             raise InputError(f"column {name!r} of {str(path)!r} is {what}, so it cannot be one of the columns too")
-    features, partners = _features(path, names, columns, taken)
+    given = None if trial is None else _labels(path, frame, trial)
+    roles = Roles() if columns is not None else _found(frame, [name for name in names if name not in taken], given)
+    trial = roles.trial or trial
+    trials = None if trial is None else _labels(path, frame, trial)
+    if time is not None:
+        _check_time(path, frame, time, trials)
+    features, partners = _features(path, names, columns, {*taken, *roles.all})
     values = _numbers(path, frame, features + partners)
     _content.check_finite(repr(str(path)), values, features + partners)
     x, x_pos = values[:, : len(features)], values[:, len(features) :]
     return Dataset(
         np.ascontiguousarray(x),
         positives=np.ascontiguousarray(x_pos) if partners else None,
-        trials=None if trial is None else _labels(path, frame, trial),
+        trials=None if partners and roles.trial else trials,
         names=tuple(features),
         labels=_content.joined(repr(str(path)), {name: _labels(path, frame, name) for name in labels}),
+        trial=trial,
+        notes=_notes(roles),
     )
+
+
+def _found(frame: Any, names: Sequence[str], trial: NDArray[Any] | None) -> Roles:
+    """Clocks and trials among columns without gaps that have no partners."""
+    partnered = {name for name in names if name + _PARTNER in names or name.endswith(_PARTNER)}
+    columns = {}
+    for name in names:
+        if name not in partnered and not frame[name].isna().any():
+            values = frame[name].to_numpy()
+            columns[name] = values if values.dtype.kind in "biufM" else _as_time(frame[name])
+    return find_roles(columns, trial)
+
+
+def _as_time(column: Any) -> NDArray[Any]:
+    """Dates and times that are written as text; any other text as it is."""
+    pandas = library("pandas", "reading times")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # formats that are guessed row by row
+        times = pandas.to_datetime(column, errors="coerce")
+    return np.asarray(column.astype(str).to_numpy(), dtype=str) if times.isna().any() else times.to_numpy()
+
+
+def _notes(roles: Roles) -> tuple[str, ...]:
+    what = [f"{role} is {name!r}" for role, name in (("the time", roles.time), ("the trial", roles.trial)) if name]
+    what += [f"{name!r} is left out" for name in roles.others]
+    return (f"{', '.join(what)}: by name and values no feature; --columns chooses otherwise",) if what else ()
+
+
+def _check_time(path: Path, frame: Any, time: str, trials: NDArray[Any] | None) -> None:
+    values = frame[time].to_numpy()
+    values = values if values.dtype.kind in "iufM" else _as_time(frame[time])
+    falls = ~np.asarray(values[1:] > values[:-1])
+    if trials is not None:
+        falls &= np.asarray(trials[1:] == trials[:-1])
+    if values.dtype.kind not in "iufM" or falls.any():
+        row = int(falls.argmax()) + 1
+        raise InputError(
+            f"time {time!r} of {str(path)!r} must rise from row to row of a trial, but does not at row {row} "
+            "(counted from 0): sort the rows, or give --trial"
+        )
 
 
 def read_columns(path: Path) -> tuple[NDArray[Any], list[str]]:
@@ -94,6 +160,13 @@ def _load_text(path: Path) -> Any:
 
 
 def _check_header(path: Path, names: Sequence[str]) -> None:
+    others = [one for one in _OTHER_DELIMITERS if len(names) == 1 and one in names[0]]
+    if others:
+        wanted = "tabs" if path.suffix.lower() == ".tsv" else "commas"
+        raise InputError(
+            f"{str(path)!r} must have {wanted} between its columns, but its first line has {others[0]!r} and no "
+            f"{wanted}: save it with {wanted}, and with points in numbers"
+        )
     if all(map(_is_number, names)):
         raise InputError(
             f"{str(path)!r} must begin with a line of column names, got numbers ({', '.join(names[:3])}…): "
@@ -152,7 +225,7 @@ def _features(
     if alone:
         raise InputError(
             f"column {alone[0]!r} of {str(path)!r} must have a partner {alone[0] + _PARTNER!r}, as other columns have: "
-            "add it, or leave the column out with --columns"
+            "add it, or leave the column out with --exclude"
         )
     return features, partners
 
@@ -169,7 +242,7 @@ def _numbers(path: Path, frame: Any, names: Sequence[str]) -> NDArray[Any]:
         if not pandas.api.types.is_numeric_dtype(frame[name].dtype):
             raise InputError(
                 f"column {name!r} of {str(path)!r} must be numbers, got {_first_text(pandas, frame[name])}: "
-                "leave it out with --columns or use it as --trial"
+                "leave it out with --exclude or use it as --trial"
             )
     single = all(str(frame[name].dtype).lower() in {"float16", "float32"} for name in names)
     values = [frame[name].to_numpy(np.float32 if single else np.float64, na_value=np.nan) for name in names]
@@ -181,13 +254,15 @@ def _first_text(pandas: Any, column: Any) -> str:
     if not odd.any():
         return f"dtype {column.dtype}"
     row = int(odd.to_numpy().argmax())
-    return f"{str(column.iloc[row])[:40]!r} in row {row}"
+    return f"{str(column.iloc[row])[:40]!r} in row {row} (counted from 0)"
 
 
 def _labels(path: Path, frame: Any, trial: str) -> NDArray[Any]:
     column = frame[trial]
     if column.isna().any():
         row = int(column.isna().to_numpy().argmax())
-        raise InputError(f"column {trial!r} of {str(path)!r} must label every sample, but row {row} has none")
+        raise InputError(
+            f"column {trial!r} of {str(path)!r} must label every sample, but row {row} (counted from 0) has none"
+        )
     values = column.to_numpy()
     return values.astype(str) if values.dtype.kind == "O" else np.array(values)

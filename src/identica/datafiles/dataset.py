@@ -25,6 +25,8 @@ class Dataset:
         trials: A label for each sample, such as the session that it was recorded in.
         names: Names of the features: the columns of a table, coordinates of joints, or x0, x1, …; none for images.
         labels: Measured behaviour of each sample, [samples] or [samples, k]: real numbers, or whole numbers and names.
+        trial: The name of the column or array that `trials` are from.
+        notes: What a user should know of how the file was read, a line each.
     """
 
     observations: NDArray[Any]
@@ -33,3 +35,5 @@ class Dataset:
     trials: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
     labels: NDArray[Any] | None = None
+    trial: str | None = None
+    notes: tuple[str, ...] = ()

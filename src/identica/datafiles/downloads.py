@@ -16,7 +16,6 @@ from typing import final
 from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
-from identica.sources import DSprites, NaturalSprites
 
 __all__ = ["DOWNLOADS", "Download", "download", "fetch"]
 
@@ -40,16 +39,24 @@ class Download:
     md5: str | None = None
 
 
+def _place(name: str) -> Path:
+    """Where a source looks for its data."""
+    from identica import sources
+
+    path: Path = getattr(sources, name)().path
+    return path
+
+
 DOWNLOADS = {
     "dsprites": Download(
         "https://github.com/google-deepmind/dsprites-dataset/raw/master/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz",
-        lambda: DSprites().path,
+        lambda: _place("DSprites"),
         # As vaetc (github.com/ganmodokix/vaetc) and regsets (github.com/pm25/Regression-Datasets) pin it.
         "7da33b31b13a06f4b04a70402ce90c2e",
     ),
     # Its authors' record, https://zenodo.org/records/3948069, shows a checksum; none is pinned here.
     "natural-sprites": Download(
-        "https://zenodo.org/record/3948069/files/downscale_keepaspect.csv?download=1", lambda: NaturalSprites().path
+        "https://zenodo.org/record/3948069/files/downscale_keepaspect.csv?download=1", lambda: _place("NaturalSprites")
     ),
 }
 """The files of data sets, by the names that the command line gives them."""

@@ -6,16 +6,19 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from identica import _checks, _large
 from identica._checks import InputError
 from identica.datafiles import _content
 from identica.datafiles._arrays import ARRAYS, array_names, load_array, read_arrays
 from identica.datafiles._images import IMAGES, read_images
 from identica.datafiles._motions import CLIPS, read_clip, read_clips
+from identica.datafiles._nwb import NWB, read_nwb
 from identica.datafiles._pairs import read_file_pairs, read_row_pairs
+from identica.datafiles._roles import hints
 from identica.datafiles._sources import file_suffix, files_in, listing, member
 from identica.datafiles._tables import TABLES, read_columns, read_table
 from identica.datafiles.dataset import Dataset
@@ -27,25 +30,37 @@ def read_dataset(
     path: Path,
     *,
     columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    time: str | None = None,
     trial: str | None = None,
     pairs: Path | None = None,
     labels: Sequence[str] = (),
+    array: str | None = None,
+    layout: str = "auto",
     to_fit: bool = True,
 ) -> Dataset:
     """Read observations and how they pair up from a table, a file of arrays, motion capture or a folder.
 
     A `.csv`, `.tsv` or `.parquet` table has a feature in each column; columns `speed_pos`, … beside `speed`, … hold
-    the partners. An `.npz` or `.h5` file has an array `x`, and may have `x_pos` (the partners), `pairs` (row numbers
-    of partners) and `trials` (labels). An `.npy` file is `x` alone. A `.bvh` clip has the places of its joints, seen
-    from the root and its heading, as columns `LeftFoot.x`, …; those that never change are left out. A folder holds
-    images, or clips of the same joints, which become the trials; only what is directly in it is read.
+    the partners. A column that is named like a time or a trial, and goes on like one, is no feature; `notes` say so. An
+    `.npz`, `.h5` or `.mat` file has an array `x`, and may have `x_pos` (the partners), `pairs` (row numbers of
+    partners) and `trials` (labels). An `.npy` file is `x` alone. An `.nwb` file has a series. A `.bvh` clip has the
+    places of its joints, seen from the root and its heading, as columns `LeftFoot.x`, …; those that never change are
+    left out. A folder holds images, or clips of the same joints, which become the trials; only what is directly in it
+    is read. Arrays of numbers that are larger than 256 MB, in `.npy` and `.h5` files, stay on disk.
 
     Args:
         path: A file or a folder.
         columns: The features to keep, by name; the columns of arrays are named x0, x1, …
-        trial: The column or array of labels; `trials` in `.npz` and `.h5` files if nothing is said. Not for clips.
+        exclude: Columns that are no features.
+        time: The column of the time, which is no feature and must rise in each trial. For tables.
+        trial: The column or array of labels; `trials` in `.npz`, `.h5` and `.mat` files if nothing is said. Not for
+            clips. In `.nwb` files, `trials` or a column of that table.
         pairs: A list of partners: two file names (folders of images) or two row numbers counted from 0 a line.
         labels: Columns or arrays of measured behaviour, which are no features. Not for clips and images.
+        array: The array or series that holds the observations, if it is not `x` (or the only one, in `.mat` and
+            `.nwb` files).
+        layout: What an array of three axes is: `trials` [trials, time, channels] or `images` [samples, height, width].
         to_fit: Refuse what cannot be learnt from: columns that never change, a single sample.
 
     Raises:
@@ -54,17 +69,32 @@ def read_dataset(
     path = Path(path)
     if columns is not None:
         _check_columns("columns", columns)
-    if labels:
-        _check_columns("label", labels)
-    data = _read(path, columns, trial, labels, pairs)
-    if to_fit:
+    for what, names in (("label", labels), ("exclude", exclude)):
+        if names:
+            _check_columns(what, names)
+    _checks.choice("layout", layout, ("auto", "trials", "images"))
+    data = _read(path, _Asked(columns, exclude, time, trial, labels, array, layout), pairs)
+    if to_fit and not _large.is_on_disk(data.observations):
         _check_varies(path, data)
+        if data.positives is None and data.observations.ndim == 2 and path.suffix.lower() not in CLIPS:
+            data = replace(data, notes=(*data.notes, *hints(data.observations, data.names)))
     return data
 
 
-def _read(
-    path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str], pairs: Path | None
-) -> Dataset:
+class _Asked(NamedTuple):
+    """What the caller of `read_dataset` says of the file."""
+
+    columns: Sequence[str] | None
+    exclude: Sequence[str]
+    time: str | None
+    trial: str | None
+    labels: Sequence[str]
+    array: str | None
+    layout: str
+
+
+def _read(path: Path, asked: _Asked, pairs: Path | None) -> Dataset:
+    columns, _, _, trial, labels, _, _ = asked
     if labels and (os.path.isdir(path) or path.suffix.lower() in CLIPS):
         raise InputError(f"label must be left out for images and clips, got {labels[0]!r} with {str(path)!r}")
     if os.path.isdir(path):
@@ -73,7 +103,7 @@ def _read(
             return _read_folder(path, columns, trial, pairs)
         data = read_clips(path, clips, columns, trial)
     else:
-        data = _read_file(path, columns, trial, labels)
+        data = _read_file(path, asked)
     ways = {"partners (_pos)": data.positives, "pairs": data.pairs, f"the list {str(pairs)!r}": pairs}
     given = [way for way, value in ways.items() if value is not None]
     if len(given) > 1:
@@ -95,7 +125,7 @@ def read_array(name: str, path: Path, *, key: str | None = None) -> NDArray[Any]
     path = Path(path)
     label = f"{name} in {str(path)!r}"
     suffix = file_suffix(name, path, (*TABLES, *ARRAYS))
-    if key is not None and suffix not in {".npz", ".h5", ".hdf5"}:
+    if key is not None and suffix not in {".npz", ".h5", ".hdf5", ".mat"}:
         raise InputError(f"key {key!r} must belong to an .npz or .h5 file, got {str(path)!r}")
     if suffix in TABLES:
         values, columns = read_columns(path)
@@ -117,11 +147,22 @@ def _key(name: str, path: Path, key: str | None) -> str:
     return found[0]
 
 
-def _read_file(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:
-    suffix = file_suffix("data", path, (*TABLES, *ARRAYS, *CLIPS), instead="be a folder of images or clips, or ")
-    if suffix in CLIPS:
-        return read_clip(path, columns, trial)
-    return (read_table if suffix in TABLES else read_arrays)(path, columns, trial, labels)
+def _read_file(path: Path, asked: _Asked) -> Dataset:
+    allowed = (*TABLES, *ARRAYS, *NWB, *CLIPS)
+    suffix = file_suffix("data", path, allowed, instead="be a folder of images or clips, or ")
+    columns, exclude, time, trial, labels, array, layout = asked
+    if suffix in TABLES:
+        return read_table(path, columns, exclude, time, trial, labels)
+    if time is not None:
+        raise InputError(f"time must be left out for {suffix} files, got {time!r}: --exclude leaves columns out")
+    if suffix in ARRAYS:
+        return read_arrays(path, columns, exclude, trial, labels, array, layout)
+    for what, names in (("exclude", exclude), ("label", labels)):
+        if names:
+            raise InputError(f"{what} must be left out for {suffix} files, got {names[0]!r}")
+    if suffix in NWB:
+        return read_nwb(path, array, trial)
+    return read_clip(path, columns, trial)
 
 
 def _read_folder(folder: Path, columns: Sequence[str] | None, trial: str | None, pairs: Path | None) -> Dataset:

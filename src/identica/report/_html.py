@@ -43,9 +43,10 @@ def for_mice(text: str) -> str:
     return f'<p class="note mouse">{html.escape(text)}</p>'
 
 
-def notice(heading: str, text: str, style: str) -> str:
-    """What must be known before the rest is read; the style is `good`, `doubtful` or `grave`."""
-    return f'<div class="notice {style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
+def notice(heading: str, text: str, tone: str) -> str:
+    """What must be known before the rest is read; its tone is `good`, `grave` or nothing."""
+    style = f"notice {tone}".strip()
+    return f'<div class="{style}" role="note"><p><b>{html.escape(heading)}</b> {html.escape(text)}</p></div>'
 
 
 def panel(content: str) -> str:

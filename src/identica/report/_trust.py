@@ -8,32 +8,25 @@ from typing import TYPE_CHECKING
 from identica._words import in_words
 from identica.report import _html
 from identica.report._section import Section
-from identica.verdicts import Finding, judge
 
 if TYPE_CHECKING:
     from identica.report.page import Report
 
 __all__ = ["notice", "trust"]
 
-_STYLES: dict[Finding, str] = {
-    "supported": "good",
-    "in part": "doubtful",
-    "these pairs tell nothing": "grave",
-    "not checked": "doubtful",
-}
+_TONES = {"supported": "good", "in part": "", "these pairs tell nothing": "grave", "not checked": ""}
 _MEASURED = ("held_out_bits", "fitted_bits", "seconds")
 _TITLES = {"pca_components": "directions kept", "window": "rows seen at a time"}
 
 
 def notice(report: Report) -> str:
-    """The verdict on a fit, before anything else, as HTML; nothing if the page is not of a fit."""
-    found = report.finding
-    if found is None and report.held_out_bits is not None:
-        found = judge(report.held_out_bits, report.held_out_error, report.fitted_bits)
-    if found is None:
+    """The verdict on a fit, as HTML; nothing for a run whose truth is known."""
+    if report.judgement is None:
         return ""
-    reason = found.reason[:1].upper() + found.reason[1:]
-    return _html.notice(f"{found.finding.capitalize()}.", f"{reason}.", _STYLES[found.finding])
+    finding, reason = report.judgement.finding, report.judgement.reason
+    heading = f"{finding[:1].upper()}{finding[1:]}."
+    text = f"{reason[:1].upper()}{reason[1:]}."
+    return _html.notice(heading, text, _TONES[finding])
 
 
 def trust(report: Report) -> Section | None:

@@ -49,12 +49,11 @@ class Report:
         used: Numbers of the components that tell something about partners that the others do not; all if not given.
         curve: Steps of training: `step`, `loss`, and where they were watched `held_out_loss`, `mcc` and `r2` (percent).
         held_out_bits: Bits a pair on pairs that were not fitted.
-        held_out_error: The standard error of that.
         fitted_bits: Bits a pair on as many fitted pairs.
         held_out_pairs: How many pairs were not fitted.
+        judgement: The verdict on the fit, which stands at the top.
         chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
         tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
-        finding: What held-out pairs and refits say of the fit; from `held_out_bits` if not given.
         facts: What was fitted, by name: file, rows, columns, pairs and the like.
         space: Where a fit assumes factors to be: `sphere`, `box` or `unbounded`; None if this is no fit.
         differences: How partners differ, against the fitted law.
@@ -84,12 +83,11 @@ class Report:
     used: Sequence[int] | None = None
     curve: Sequence[Mapping[str, float]] = ()
     held_out_bits: float | None = None
-    held_out_error: float = 0.0
     fitted_bits: float | None = None
     held_out_pairs: int = 0
+    judgement: Verdict | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: Sequence[Mapping[str, Any]] = ()
-    finding: Verdict | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     space: str | None = None
     differences: Differences | None = None

@@ -12,7 +12,6 @@ from torch import nn
 
 from identica._machine import versions
 from identica._words import with_article
-from identica.estimator import ContrastiveICA
 from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc, symbol
@@ -66,7 +65,7 @@ def report_of_fit(
     colours: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
     series: bool | None = None,
-    title: str = "Recovered factors",
+    title: str = "Components of the data",
     component_names: Sequence[str] | None = None,
 ) -> Report:
     """The report of a fit.
@@ -98,8 +97,8 @@ def report_of_fit(
         summary=_summary_of_fit(model, seconds),
         component_names=component_names,
         **_from_fit(model),
+        judgement=_judgement(model, _summary(consistency)),
         **fitted.measured(),
-        finding=_finding(model, _summary(consistency)),
         facts=dict(facts or {}) | fitted.facts(time),
         series=_is_series(model, fitted.trials) if series is None else series,
         trials=fitted.trials,
@@ -115,14 +114,6 @@ def report_of_fit(
     return _with_latents(made, latents)
 
 
-def _finding(model: Any, refits: Mapping[str, Any] | None) -> Verdict | None:
-    """The verdict on a fit, with the agreement of the refits that were given."""
-    if not isinstance(model, ContrastiveICA):
-        return None
-    agreement = model.agreement_ if refits is None else refits["agreement"] / 100
-    return judge(model.validation_score_, model.validation_error_, model.fitted_bits_, agreement)
-
-
 def _from_fit(model: Any) -> dict[str, Any]:
     """What a fitted estimator knows of itself."""
     return {
@@ -131,13 +122,21 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "used": getattr(model, "components_used_", None),
         "curve": getattr(model, "loss_curve_", ()),
         "held_out_bits": getattr(model, "validation_score_", None),
-        "held_out_error": getattr(model, "validation_error_", 0.0),
         "fitted_bits": getattr(model, "fitted_bits_", None),
         "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
         "chosen": getattr(model, "chosen_", {}),
         "tried": getattr(model, "search_", ()),
         "space": getattr(model, "space", None),
     }
+
+
+def _judgement(model: Any, consistency: Mapping[str, Any] | None) -> Verdict | None:
+    """The verdict on a fit, with the agreement of refits where these were compared."""
+    if not hasattr(model, "validation_score_"):
+        return None
+    known = getattr(model, "agreement_", None)
+    agreement = known if consistency is None else consistency["agreement"] / 100
+    return judge(model.validation_score_, getattr(model, "validation_error_", 0.0), model.fitted_bits_, agreement)
 
 
 def _is_series(model: Any, trials: Any) -> bool:
@@ -182,7 +181,8 @@ def _known(record: Record, *keys: str) -> dict[str, Any]:
 
 def _promise(model: Any) -> str:
     """What the theory says of the components."""
-    if not hasattr(model, "ambiguity_"):
+    judgement = _judgement(model, None)
+    if not hasattr(model, "ambiguity_") or (judgement and judgement.finding == "these pairs tell nothing"):
         return ""
     return (
         f"Components of the data, identified up to {with_article(model.ambiguity_)} if the assumption holds: factors in"

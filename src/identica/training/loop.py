@@ -15,6 +15,7 @@ from torch import Generator, Tensor
 from torch.optim import Optimizer
 
 from identica import _checks
+from identica._checks import DivergenceError
 from identica.learners import Learner
 from identica.sources import Source
 from identica.training.checkpoint import Curve, State
@@ -31,10 +32,6 @@ _STEPS_BETWEEN_LOOKS = 20
 Evaluate = Callable[[Learner], Mapping[str, float]]
 Report = Callable[[int, float, Mapping[str, float]], None]
 """Is told the step, the loss and the latest scores."""
-
-
-class DivergenceError(RuntimeError):
-    """The loss became NaN or infinite; training ended early."""
 
 
 @final

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "COMPONENTS_IN_PAIRS",
     "Array",
     "Figure",
     "axis",
@@ -23,16 +22,12 @@ __all__ = [
     "layout_of",
     "matrix",
     "numbers",
-    "pairs",
     "widths",
 ]
 
 Array = NDArray[np.floating[Any]]
 Figure = dict[str, Any]
 
-COMPONENTS_IN_PAIRS = 5
-
-_POINTS_IN_PAIRS = 1000
 _CURVE_POINTS = 400
 _LONGEST_LABEL = 24
 _COLOURS = tuple(f"var(--series-{index})" for index in range(1, 7))
@@ -124,30 +119,6 @@ def matrix(values: Array, rows: Sequence[str], columns: Sequence[str]) -> Figure
     return {"data": [trace], "layout": layout | {"margin": {"l": 8, "r": 8, "t": 8, "b": 8}}}
 
 
-def pairs(codes: Array, names: Sequence[str]) -> Figure:
-    """Every component against every other, of as many as fit on a page."""
-    shown = codes[evenly(len(codes), _POINTS_IN_PAIRS)]
-    if shown.shape[1] == 2:  # plotly.js cannot draw a matrix of one panel
-        return factor(shown[:, 0], shown[:, 1], (names[0], names[1]), "")
-    trace = {
-        "type": "splom",
-        "dimensions": [
-            {"label": name, "values": numbers(column)} for name, column in zip(names, shown.T, strict=False)
-        ],
-        "diagonal": {"visible": False},
-        "showupperhalf": False,
-        "marker": {"color": _ACCENT, "size": 4, "opacity": 0.45, "line": {"width": 0}},
-        "selected": {"marker": {"color": "var(--series-2)", "opacity": 0.9}},
-        "unselected": {"marker": {"opacity": 0.1}},
-        "hovertemplate": "%{xaxis.title.text} %{x}<br>%{yaxis.title.text} %{y}<extra></extra>",
-    }
-    layout = layout_of({}, {}) | {"dragmode": "select", "margin": {"l": 56, "r": 8, "t": 8, "b": 52}}
-    for index, name in zip(range(1, shown.shape[1] + 1), names, strict=False):
-        number = "" if index == 1 else str(index)
-        layout |= {f"{side}axis{number}": axis(name, nticks=4, automargin=False) for side in "xy"}
-    return {"data": [trace], "layout": layout}
-
-
 def bars(values: Sequence[float], chance: float | None) -> Figure:
     """Agreement of each component in percent, against the level by chance."""
     trace = {
@@ -173,7 +144,9 @@ def bars(values: Sequence[float], chance: float | None) -> Figure:
 
 
 def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
-    """The width of each component on a logarithmic axis; infinite ones are left out."""
+    """The width of each component; on a logarithmic axis if they differ much. Infinite ones are left out."""
+    finite = [one for one in values if math.isfinite(one)]
+    far = bool(finite) and max(finite) > 5 * min(finite) > 0
     trace = {
         "type": "scatter",
         "mode": "markers",
@@ -182,7 +155,10 @@ def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
         "marker": {"color": _ACCENT, "size": 11},
         "hovertemplate": "%{x}<br>width %{y:.3g}<extra></extra>",
     }
-    layout = layout_of(axis("", type="category", showgrid=False), axis("width", type="log", dtick="D2"))
+    layout = layout_of(
+        axis("", type="category", showgrid=False),
+        axis("width", **({"type": "log", "dtick": "D2"} if far else {"rangemode": "tozero", "nticks": 5})),
+    )
     return {"data": [trace], "layout": layout}
 
 

@@ -150,7 +150,7 @@ def _scene(names: Sequence[str], kind: str) -> Figure:
         for side, name in zip("xyz", names, strict=True)
     }
     layout = layout_of({}, {})
-    layout |= {"scene": sides | {"aspectmode": "cube", "camera": {"eye": {"x": 1.5, "y": 1.5, "z": 0.9}}}}
+    layout |= {"scene": sides | {"aspectmode": "cube", "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.75}}}}
     return layout | {"margin": {"l": 0, "r": 0, "t": 8, "b": 0}, "uirevision": "kept"}
 
 

@@ -55,7 +55,7 @@ def law(report: Report) -> Section | None:
         " those of the law that was fitted. Points on the dotted line mean that partners scatter as assumed; ends that"
         " bend away are more, or fewer, far partners than the law has.",
         "The gap is the largest distance of the two distributions, 0 % if the law holds; if it is large, compare other"
-        " conditionals by `identica select`.",
+        " conditionals by identica select.",
     )
     spare = len(names) - len(found.components)
     note += _html.note(f"Left out: {spare} spare components.") if spare else ""

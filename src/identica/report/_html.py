@@ -10,7 +10,6 @@ from identica.report._images import Picture
 
 __all__ = [
     "choice",
-    "for_mice",
     "grid",
     "many",
     "menu",
@@ -36,11 +35,6 @@ def note(*sentences: str) -> str:
 def verdict(text: str) -> str:
     """What was found, in words that stand out."""
     return f'<div class="verdict"><p>{html.escape(text)}</p></div>'
-
-
-def for_mice(text: str) -> str:
-    """A note that a phone does not show."""
-    return f'<p class="note mouse">{html.escape(text)}</p>'
 
 
 def notice(heading: str, text: str, tone: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["make_sections"]
 
 _FACTORS, _POINTS_OF_FACTORS = 20, 6000
 _MATRIX = 40
+_IN_PAIRS, _POINTS_OF_PAIRS = 5, 400
 
 
 def make_sections(report: Report) -> list[Section]:
@@ -181,13 +183,20 @@ def _pairs(report: Report) -> Section | None:
     if count < 2:
         return None
     names = _charts.labels(report.names_of_components)
-    shown = groups(count, _charts.COMPONENTS_IN_PAIRS)
-    figures = {"pairs": [_charts.pairs(report.codes[:, group], [names[index] for index in group]) for group in shown]}
-    note = _html.note("Components against each other.")
-    note += _html.for_mice("Drag over points to mark the same samples in all panels.") if count > 2 else ""
-    plot = _html.plot("pairs", "Scatter plots of all pairs of components", None, "square")
+    shown = groups(count, _IN_PAIRS)
+    points = _charts.evenly(len(report.codes), _POINTS_OF_PAIRS)
+    states = [
+        [
+            _charts.factor(report.codes[points, one], report.codes[points, other], (names[one], names[other]), "")
+            for one, other in combinations(group, 2)
+        ]
+        for group in shown
+    ]
+    figures = {f"pair-{place}": list(panel) for place, panel in enumerate(zip(*states, strict=True))}
+    note = _html.note("Components against each other. Where one depends on another, points are no even cloud.")
+    panels = "".join(_html.panel(_html.plot(name, "Two components against each other", 200)) for name in figures)
     control = _html.menu(figures, "Show", group_names(shown)) if len(shown) > 1 else ""
-    return Section("pairs", "Pairs of components", note + _html.panel(plot), figures, control)
+    return Section("pairs", "Pairs of components", note + _html.many(panels, len(figures)), figures, control)
 
 
 def _pictures(report: Report) -> Section | None:

@@ -21,16 +21,10 @@
     return value;
   }
 
-  // What is too large for a phone: marks and labels of pairs of components, numbers in the cells of a large matrix.
+  // What is too large for a phone: numbers in the cells of a large matrix.
   function shrink(figure) {
     for (const trace of figure.data) {
       if (trace.type === "heatmap" && trace.x.length > 6) trace.texttemplate = "";
-      if (trace.type !== "splom") continue;
-      trace.marker.size = 2.5;
-      for (const axis of Object.keys(figure.layout).filter((key) => /^[xy]axis/.test(key))) {
-        figure.layout[axis].title.font.size = 9;
-        figure.layout[axis].tickfont.size = 9;
-      }
     }
   }
 

@@ -154,7 +154,7 @@ def _numbered(noun: str, values: Array | None) -> list[str]:
     return [] if values is None else [f"{noun} {index + 1}" for index in range(values.shape[1])]
 
 
-# Keeps browsers from fetching anything. Code is allowed to make code: so does plotly.js to draw pairs of components.
+# Keeps browsers from fetching anything. Code is allowed to make code: so does plotly.js to draw in three dimensions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 _THEME = (
     'document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"'

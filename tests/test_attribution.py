@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from attribution import margin
 from numpy.typing import NDArray
 from torch import nn
 
+from attribution import margin
 from identica import ContrastiveICA
 from identica._checks import InputError
 from identica.attribution import attribute

@@ -401,9 +401,7 @@ BAD = {
     "unknown column of an array": Bad({"x.npy": X}, "x.npy", ("no column 'x3'", "'x2'"), {"columns": ["x3"]}),
     "shapes": Bad({"x.npz": {"x": X, "x_pos": X[1:]}}, "x.npz", ("x and x_pos", "[12, 3] and [11, 3]")),
     "dtypes": Bad({"x.npz": {"x": IMAGES, "x_pos": IMAGES / 255}}, "x.npz", ("x and x_pos", "uint8 and float64")),
-    "infinite": Bad(
-        {"x.npy": with_value(np.inf)}, "x.npy", ("1 missing", "row 7 (counted from 0) of column 'x1'")
-    ),
+    "infinite": Bad({"x.npy": with_value(np.inf)}, "x.npy", ("1 missing", "row 7 (counted from 0) of column 'x1'")),
     "NaN in partners": Bad({"x.npz": {"x": X, "x_pos": with_value(np.nan)}}, "x.npz", ("x_pos in", "row 7")),
     "constant feature": Bad({"x.npy": X * [1, 1, 0]}, "x.npy", ("'x2' is always 0", "--exclude")),
     "unknown labels": Bad({"x.npz": {"x": X}}, "x.npz", ("no array 'day'", "'x'"), {"trial": "day"}),

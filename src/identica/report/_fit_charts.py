@@ -39,8 +39,8 @@ def quantiles(expected: Array, measured: Array, name: str, gap: float) -> Figure
         "marker": {"color": _ACCENT, "size": 4},
         "hovertemplate": "law %{x}<br>partners %{y}<extra></extra>",
     }
-    layout = layout_of(axis("fitted law", nticks=4), axis("partners", nticks=4))
-    return {"data": [line, points], "layout": layout | _titled(f"{name}: gap {100 * gap:.0f} %")}
+    layout = layout_of(axis("fitted law", nticks=4), axis(name, nticks=4))
+    return {"data": [line, points], "layout": layout | _titled(f"gap {100 * gap:.0f} %")}
 
 
 def marginal(values: Array, name: str, uniform: bool) -> Figure:
@@ -74,7 +74,7 @@ def channels(names: Sequence[str], values: Array) -> Figure:
         "hovertemplate": "%{y}<br>%{x:.3g}<extra></extra>",
     }
     layout = layout_of(
-        axis("spreads of the component per spread of the channel", rangemode="tozero", nticks=5),
+        axis("strength", rangemode="tozero", nticks=5),
         axis("", type="category", autorange="reversed", showgrid=False, dtick=1),
     )
     return {"data": [bars], "layout": layout | {"bargap": 0.35}}

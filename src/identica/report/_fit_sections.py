@@ -103,7 +103,8 @@ def channels(report: Report) -> Section | None:
         states.append(_fit_charts.channels([name for name, _ in ranked], np.array([value for _, value in ranked])))
     bars = min(_CHANNELS, len(found.channels))
     note = _html.note(
-        "How far a component moves, in its spreads, if a channel moves by one of its own; the mean over the data.",
+        "Strength: how far a component moves, in its own spreads, if a channel moves by one of its spreads; the mean over"
+        " the data.",
         f"The {bars} strongest of {len(found.channels)} channels." if bars < len(found.channels) else "",
         "Channels at the bottom hardly matter.",
     )

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  let figures = {};
   const controls = [];
   const touch = matchMedia("(hover: none), (pointer: coarse)").matches;
   const narrow = matchMedia("(max-width: 560px)");
@@ -101,12 +101,15 @@
   preference.addEventListener("change", () => setTheme(preference.matches ? "dark" : "light"));
   narrow.addEventListener("change", drawAll);
 
-  // plotly.js is in the page, compressed.
+  // Charts and plotly.js are in the page, compressed.
+  function unpacked(name) {
+    const packed = Uint8Array.from(atob(document.getElementById(name).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
   async function load() {
-    const packed = Uint8Array.from(atob(document.getElementById("plotly").textContent), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    figures = JSON.parse(await unpacked("figures"));
     const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
+    script.textContent = await unpacked("plotly");
     document.head.append(script);
   }
   load().then(

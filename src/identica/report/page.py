@@ -202,7 +202,7 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 </main>
 <footer>Made by identica {__version__}. All of it is in this file; it loads nothing.</footer>
 <noscript><p class="lead">The charts need JavaScript.</p></noscript>
-<script type="application/json" id="figures">{_embedded(figures)}</script>
+<script type="application/octet-stream" id="figures">{_packed(_as_json(figures))}</script>
 <script type="application/octet-stream" id="plotly">{_plotly()}</script>
 <script>
 {_asset("page.js")}</script>
@@ -256,10 +256,13 @@ def _citation() -> str:
     return _section(Section("cite", "How to cite", body))
 
 
-def _embedded(content: Any) -> str:
-    """JSON in which nothing can end the script that holds it."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+def _as_json(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _packed(text: str) -> str:
+    """Compressed, in letters: the browser unpacks it, and nothing in it can end the script that holds it."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def _asset(name: str) -> str:
@@ -268,7 +271,6 @@ def _asset(name: str) -> str:
 
 @functools.cache
 def _plotly() -> str:
-    """plotly.js, compressed: the browser unpacks it."""
     from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
-    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
+    return _packed(get_plotlyjs())

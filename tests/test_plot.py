@@ -85,10 +85,10 @@ def test_trials_are_drawn_apart(trials: Any) -> None:
 
 
 def test_axes_that_are_given_are_drawn_into(pyplot: Any) -> None:
-    figure, given = pyplot.subplots(1, 3)
+    _, given = pyplot.subplots(1, 3)
     assert list(plot.recovered(Z, Z, axes=given)) == list(given)
     assert len(pyplot.get_fignums()) == 1
-    figure, single = pyplot.subplots()
+    _, single = pyplot.subplots()
     assert plot.embedding(Z[:, :2], axes=single) is single
     with pytest.raises(InputError, match="axes must be 3, one for each panel, got 1"):
         plot.recovered(Z, Z, axes=single)

@@ -20,7 +20,7 @@ __all__ = ["channels", "data", "embedding", "law", "marginals", "over_time"]
 _PANELS, _ROWS = 5, 4
 _CHANNELS, _COMPONENTS = 15, 20
 _TRIALS, _NUMBERS = 12, 24_000
-_POINTS, _COLOURS = 1200, 9
+_POINTS, _COLOURS = 800, 9
 
 
 def data(report: Report) -> Section | None:
@@ -103,8 +103,8 @@ def channels(report: Report) -> Section | None:
         states.append(_fit_charts.channels([name for name, _ in ranked], np.array([value for _, value in ranked])))
     bars = min(_CHANNELS, len(found.channels))
     note = _html.note(
-        "Strength: how far a component moves, in its own spreads, if a channel moves by one of its spreads; the mean over"
-        " the data.",
+        "Strength: how far a component moves, in its own spreads, if a channel moves by one of its spreads; the mean"
+        " over the data.",
         f"The {bars} strongest of {len(found.channels)} channels." if bars < len(found.channels) else "",
         "Channels at the bottom hardly matter.",
     )

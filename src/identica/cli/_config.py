@@ -19,7 +19,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """
     if path is None:
         return None
-    words = context.command_path.split()[1:]
+    words = _words(context)
     content = _load(path)
     plain = {key: value for key, value in content.items() if not isinstance(value, dict)}
     table: Any = content
@@ -38,6 +38,15 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+def _words(context: typer.Context) -> list[str]:
+    """The names of a command and of the groups that it is in, without the program's."""
+    found: list[str] = []
+    while context.parent is not None:
+        found.insert(0, context.info_name or "")
+        context = context.parent  # type: ignore[assignment]
+    return found
+
+
 def _names(context: typer.Context) -> dict[str, str]:
     """Names of parameters by what a file may call them."""
     known: dict[str, str] = {}
@@ -45,7 +54,7 @@ def _names(context: typer.Context) -> dict[str, str]:
         if parameter.name is None or parameter.name in ("config", "help"):
             continue
         written = [one.lstrip("-").replace("-", "_") for one in parameter.opts if one.startswith("--")]
-        known |= dict.fromkeys([*written, parameter.name], parameter.name)
+        known |= dict.fromkeys([*written, parameter.name] if written else [], parameter.name)
     return known
 
 

@@ -115,11 +115,11 @@ def transform(
     as_json: AsJson = False,
 ) -> None:
     """Write the codes of observations."""
+    check_model_there(model)
+    check_there("DATA", data)
     from identica.datafiles import check_codes, write_codes
 
-    check_model_there(model)
     check_codes("--out", out, overwrite=overwrite)
-    check_there("DATA", data)
     say_replaced(out)
     from identica.estimator import ContrastiveICA
 

@@ -144,9 +144,10 @@ def table(
     style: Annotated[str, typer.Option("--format", help="text, markdown, latex or json.")] = "text",
 ) -> None:
     """Print paper against ours from stored records."""
+    store = existing_store(folder)
     from identica.report import make_table
 
-    print(make_table(existing_store(folder).records(), style))
+    print(make_table(store.records(), style))
 
 
 @app.command()

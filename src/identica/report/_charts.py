@@ -156,7 +156,7 @@ def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
         "hovertemplate": "%{x}<br>width %{y:.3g}<extra></extra>",
     }
     layout = layout_of(
-        axis("", type="category", showgrid=False),
+        axis("", type="category", showgrid=False, range=[-0.6, len(names) - 0.4]),
         axis("width", **({"type": "log", "dtick": "D2"} if far else {"rangemode": "tozero", "nticks": 5})),
     )
     return {"data": [trace], "layout": layout}

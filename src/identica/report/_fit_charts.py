@@ -105,7 +105,7 @@ def trajectories(clock: Array, codes: Array, names: Sequence[str], title: str) -
     return {"data": traces, "layout": layout}
 
 
-def embedding(points: Array, names: Sequence[str], values: NDArray[Any], title: str) -> Figure:
+def embedding(points: Array, names: Sequence[str], values: NDArray[Any]) -> Figure:
     """Two or three components against each other, coloured by numbers, with a bar, or by a few names, with a legend."""
     places: dict[str, Any] = dict(zip("xyz", (numbers(column, 3) for column in points.T), strict=False))
     kind = "scatter3d" if len(places) == 3 else "scatter"
@@ -131,7 +131,7 @@ def embedding(points: Array, names: Sequence[str], values: NDArray[Any], title: 
         bar = {"thickness": 8, "outlinewidth": 0, "len": 0.7, "tickfont": {"color": _MUTED, "size": 11}, "nticks": 5}
         marker = {"size": size, "color": numbers(order, 4), "colorscale": "Viridis", "showscale": True, "colorbar": bar}
         traces = [{"type": kind, "mode": "markers", **places, "marker": marker, "hoverinfo": "x+y+z"}]
-    return {"data": traces, "layout": _scene(names, kind) | {"showlegend": len(found) <= _FEW} | _titled(title)}
+    return {"data": traces, "layout": _scene(names, kind) | {"showlegend": len(found) <= _FEW}}
 
 
 def _scene(names: Sequence[str], kind: str) -> Figure:
@@ -151,7 +151,7 @@ def _scene(names: Sequence[str], kind: str) -> Figure:
     }
     layout = layout_of({}, {})
     layout |= {"scene": sides | {"aspectmode": "cube", "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.75}}}}
-    return layout | {"margin": {"l": 0, "r": 0, "t": 8, "b": 0}, "uirevision": "kept"}
+    return layout | {"margin": {"l": 0, "r": 0, "t": 32, "b": 0}, "uirevision": "kept"}
 
 
 def _titled(title: str) -> Figure:

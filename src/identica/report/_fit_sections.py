@@ -171,16 +171,15 @@ def embedding(report: Report) -> Section | None:
     names = _charts.labels(report.names_of_components)
     colours = _colours(report)
     states = [
-        _fit_charts.embedding(
-            report.codes[rows][:, group], [names[i] for i in group], values[rows], f"coloured by {one}"
-        )
+        _fit_charts.embedding(report.codes[rows][:, group], [names[index] for index in group], values[rows])
         for group in shown
-        for one, values in zip(_charts.labels(colours), colours.values(), strict=True)
+        for values in colours.values()
     ]
     figures: dict[str, list[Figure]] = {"embedding": states}
     solid = count > 2
     note = _html.note(
         "Each point is a sample." if len(rows) == len(report.codes) else f"Each point is one of {len(rows)} samples.",
+        f"Coloured by {next(iter(colours))}." if len(colours) == 1 else "",
         "The button turns the picture." if solid else "",
     )
     control = _html.turn("embedding") if solid else ""

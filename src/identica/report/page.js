@@ -21,10 +21,12 @@
     return value;
   }
 
-  // What is too large for a phone: numbers in the cells of a large matrix.
+  // What is too large for a phone: numbers in the cells of a large matrix, and names side by side.
   function shrink(figure) {
     for (const trace of figure.data) {
-      if (trace.type === "heatmap" && trace.x.length > 6) trace.texttemplate = "";
+      if (trace.type !== "heatmap") continue;
+      if (trace.x.length > 6) trace.texttemplate = "";
+      figure.layout.xaxis.tickangle = -90;
     }
   }
 

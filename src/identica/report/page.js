@@ -44,6 +44,9 @@
       if (figure.layout.scene) figure.layout.scene.dragmode = false;
     }
     if (narrow.matches) shrink(figure);
+    if (place.clientWidth < 240) {
+      for (const key of Object.keys(figure.layout).filter((one) => /^[xy]axis/.test(one))) figure.layout[key].title.font.size = 9;
+    }
     return Plotly.react(place, figure.data, figure.layout, { ...config, displayModeBar: place.clientWidth < 320 || touch ? false : "hover" });
   }
 

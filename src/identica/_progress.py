@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from identica.experiments.runner import Run
     from identica.training import Schedule
 
-__all__ = ["download_bar", "hidden", "progress_bars", "scoring_bar", "training_bar"]
+__all__ = ["download_bar", "hidden", "progress_bars", "rendering_bar", "scoring_bar", "training_bar"]
 
 hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 """Whether no bar is shown."""
@@ -108,3 +108,14 @@ def scoring_bar(count: int, visible: bool) -> Iterator[Callable[[int, str], None
     with Progress(*columns, console=console, refresh_per_second=4, transient=True, disable=not shown) as bars:
         task = bars.add_task("", total=count, news="")
         yield lambda done, news: bars.update(task, completed=done, news=news)
+
+
+@contextmanager
+def rendering_bar(visible: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar over pictures; what the block gets is called with how many are there, and how many there will be."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("rendering"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_console(), refresh_per_second=4, disable=not visible) as bars:
+        task = bars.add_task("", total=None)
+        yield lambda done, count: bars.update(task, completed=done, total=count)

@@ -7,12 +7,17 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import MLP, ConvNet, ResNet18, make_backbone
+from identica.encoders import MLP, ConvNet, LightResNet, ResNet18, make_backbone
 
 
 @pytest.mark.parametrize(
     ("kind", "shape", "expected"),
-    [("mlp", (12,), MLP), ("conv", (1, 28, 28), ConvNet), ("resnet", (3, 32, 48), ResNet18)],
+    [
+        ("mlp", (12,), MLP),
+        ("conv", (1, 28, 28), ConvNet),
+        ("light", (3, 32, 48), LightResNet),
+        ("resnet", (3, 32, 48), ResNet18),
+    ],
 )
 def test_each_kind_maps_observations_to_codes(
     kind: str, shape: tuple[int, ...], expected: type, generator: torch.Generator
@@ -32,7 +37,12 @@ def test_widths_and_slope_are_those_of_the_mlp(generator: torch.Generator) -> No
 @pytest.mark.parametrize(
     ("kind", "shape", "settings", "message"),
     [
-        ("cnn", (1, 64, 64), {}, "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, resnet"),
+        (
+            "cnn",
+            (1, 64, 64),
+            {},
+            "unknown encoder 'cnn': did you mean 'conv'? allowed: linear, mlp, conv, light",
+        ),
         (
             "conv",
             (12,),
@@ -51,7 +61,7 @@ def test_widths_and_slope_are_those_of_the_mlp(generator: torch.Generator) -> No
             (1, 64, 64),
             {},
             "encoder 'mlp' needs observations of shape [features], got observations of shape [1, 64, 64]: "
-            "use 'conv' or 'resnet'",
+            "use 'conv', 'light' or 'resnet'",
         ),
         (
             "conv",

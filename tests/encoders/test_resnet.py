@@ -19,6 +19,9 @@ def test_the_features_have_the_parameters_of_a_resnet_18_without_its_classes(gen
     network = ResNet18(3, 10, generator=generator)
     assert count(network.features) == 11_689_512 - (512 * 1000 + 1000) == 11_176_512
     assert count(network.projection) == (512 * 100 + 100) + (100 * 10 + 10)
+    with_classes = torch.nn.Sequential(network.features, torch.nn.Linear(512, 1000))
+    assert count(with_classes) == 11_689_512
+    assert network.features[0].weight.is_contiguous(memory_format=torch.channels_last)
 
 
 @pytest.mark.parametrize(("height", "width", "remaining"), [(224, 224, (7, 7)), (96, 64, (3, 2)), (28, 28, (1, 1))])

@@ -14,7 +14,7 @@ from identica.experiments import ROWS, Reference, Row, Run, find_rows, plan, row
 from identica.learners import Contrastive
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import DSprites, NaturalSprites, Synthetic
+from identica.sources import DSprites, KittiMasks, NaturalSprites, Synthetic
 
 
 def parts(row: Row) -> tuple[Synthetic, Model]:
@@ -31,12 +31,15 @@ SPRITES = {
     "workshop3": "workshop_table3_natural_sprites_discrete",
     "workshop4": "workshop_table4_natural_sprites_continuous",
 }
+KITTI = {"3": "icml_table3_kitti_masks", "workshop5": "workshop_table5_kitti_masks"}
 
 
 def test_all_tables_are_there() -> None:
     assert [len(rows_of_table(name)) for name in SYNTHETIC] == [12, 10, 12]
     assert [len(rows_of_table(name)) for name in SPRITES] == [8, 4, 4]
-    assert len(ROWS) == 50
+    assert [len(rows_of_table(name)) for name in KITTI] == [10, 7]
+    assert [len(rows_of_table(name)) for name in ("4", "5")] == [5, 5]
+    assert len(ROWS) == 60 + 17 + 8
     for row in SYNTHETIC_ROWS:
         assert row.reference("identity") is not None
         assert row.reference("supervised") is not None
@@ -98,12 +101,44 @@ def test_scores_of_sprites_are_the_published_ones() -> None:
             assert isinstance(row.source, NaturalSprites) or row.source.pairs == entry["pairs"]
 
 
+@pytest.mark.skipif(not published().exists(), reason="the published tables are not at hand")
+def test_scores_of_masks_are_the_published_ones() -> None:
+    tables = json.loads(published().read_text())
+    for name, key in KITTI.items():
+        for place, (row, entry) in enumerate(zip(rows_of_table(name), tables[key]["rows"], strict=True), start=1):
+            assert row.id == f"{'t3' if name == '3' else 'w5'}-{place:02}"
+            assert row.reference("unsupervised", "mcc_spearman") == tuple(entry["mcc"])
+            assert row.score == "mcc_spearman"
+            wanted = entry["model"] if "space" not in entry else f"{entry['space']}, {entry['model']}"
+            assert str(row.learner).replace("β", "beta") == wanted.replace("unbounded, SlowVAE", "SlowVAE")
+            assert isinstance(row.source, KittiMasks)
+            assert row.source.max_lag == (
+                5 if "5" in str(entry["delta_t"]).replace("0.05", "").replace("0.15", "") else 1
+            )
+
+
+def test_rows_of_our_own_have_free_widths_and_nothing_published() -> None:
+    ours, paper = rows_of_table("3-widths"), [row for row in rows_of_table("3") if isinstance(row.learner, Contrastive)]
+    assert [row.id for row in ours] == [f"t3-w{number}" for number in range(1, 9)]
+    for row, same in zip(ours, paper, strict=True):
+        assert row.reference("unsupervised") is None
+        assert isinstance(row.learner, Contrastive)
+        assert row.source == same.source
+        assert replace(row.learner.model, widths="equal") == same.learner.model
+        assert row.learner.model.has_free_widths
+
+
 def test_records_of_a_part_of_the_data_belong_to_the_row_of_the_whole() -> None:
     row = ROWS["w2-05"]
     for data in ("full", "downsampled", "subset"):
         run = replace(row, source=DSprites("LAP", data)).run(0)
         assert [found.id for found in rows_of_record({"settings": run.settings})] == ["w2-05"]
     assert rows_of_record({"settings": replace(row, source=DSprites("LAP", rate=2.0)).run(0).settings}) == []
+
+
+def test_records_of_masks_from_annotations_belong_to_the_row_of_the_released_ones() -> None:
+    record = {"settings": replace(ROWS["t3-06"], source=KittiMasks(5, "annotations")).run(0).settings}
+    assert [found.id for found in rows_of_record(record)] == ["t3-06", "w5-05"]
 
 
 def test_the_fast_protocol_looks_at_the_model_alone() -> None:
@@ -163,7 +198,7 @@ def test_a_row_of_ones_own_has_no_reference() -> None:
     ("make", "message"),
     [
         (lambda: find_rows(["t1-99"]), "unknown row 't1-99': did you mean 't1-0"),
-        (lambda: rows_of_table("3"), "unknown table '3'"),
+        (lambda: rows_of_table("9"), "unknown table '9'"),
         (lambda: ROWS["t1-01"].run(0, "slow"), "unknown protocol 'slow'"),
         (lambda: ROWS["t1-01"].run(0, steps=0), "steps must be a whole number of at least 1, got 0"),
     ],

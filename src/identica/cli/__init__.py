@@ -9,9 +9,11 @@ import typer
 
 from identica._checks import DivergenceError, InputError
 from identica.cli import data as data
+from identica.cli import datasets as datasets
 from identica.cli import downloads as downloads
 from identica.cli import figures as figures
 from identica.cli import paper as paper
+from identica.cli import rendering as rendering
 from identica.cli import theory as theory
 from identica.cli._app import BAD_INPUT, FAILED, INTERRUPTED, app
 from identica.cli._said import InterruptedWork

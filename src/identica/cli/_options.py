@@ -104,7 +104,9 @@ class FitOptions:
     layout: Layout = "auto"
     encoder: Annotated[
         str,
-        typer.Option("--encoder", help="linear, mlp or 'deep mlp'; conv or resnet for images; auto: by held-out bits."),
+        typer.Option(
+            "--encoder", help="linear, mlp or 'deep mlp'; conv, light or resnet for images; auto: by held-out bits."
+        ),
     ] = "auto"
     pca_components: Annotated[
         str,

@@ -15,9 +15,9 @@ __all__ = ["download"]
 
 @app.command()
 def download(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="dsprites or natural-sprites.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="dsprites, natural-sprites or kitti-masks.")],
     sha256: Annotated[
-        str | None, typer.Option("--sha256", help="A checksum that the file must have; a must for natural-sprites.")
+        str | None, typer.Option("--sha256", help="A checksum that the file must have; a must for all but dsprites.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

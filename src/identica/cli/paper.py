@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from identica import _checks
 from identica._checks import InputError
 from identica._places import check_folder
 from identica.cli._app import AsJson, app, existing_store
@@ -45,7 +46,7 @@ def rows(as_json: AsJson = False) -> None:
         else:
             theory = "matches the theory" if row.matches_theory else ""
             reference = row.reference("unsupervised")
-            score = "" if reference is None else f"{symbol(row.score)} {reference.mean:.2f}"
+            score = "ours" if reference is None else f"{symbol(row.score)} {reference.mean:.2f}"
             print(f"{row.id}  {row.source!s:<62} {row.learner!s:<28} {score:<11} {theory}".rstrip())
 
 
@@ -57,10 +58,19 @@ def reproduce(
         list[str] | None, typer.Argument(metavar="ROW…", help="Rows, as `identica rows` names them.")
     ] = None,
     table: Annotated[
-        list[str] | None, typer.Option("--table", help="All rows of table 1, 2, or workshop1 to workshop4.")
+        list[str] | None,
+        typer.Option("--table", help="All rows of table 1 to 5, workshop1 to workshop5, or 3-widths, which is ours."),
     ] = None,
     seed: OneSeed = None,
     protocol: ProtocolName = "fast",
+    size: Annotated[
+        str,
+        typer.Option("--size", help="laptop (a smaller set of images, or what is there) or paper (all of the data)."),
+    ] = "laptop",
+    rendered_pairs: Annotated[
+        bool,
+        typer.Option("--rendered-pairs", help="3DIdent: partners that were rendered for their anchors."),
+    ] = False,
     supervised: WithSupervised = False,
     report: WithReport = False,
 ) -> None:
@@ -71,9 +81,16 @@ def reproduce(
     if not chosen:
         raise InputError("name at least one row or --table: `identica rows` lists them")
     seeds = chosen_seeds(options.seeds, seed)
-    here = [replace(row, source=row.source.available()) for row in dict.fromkeys(chosen)]
+    whole = _checks.choice("--size", size, ("laptop", "paper")) == "paper"
+    here = [_with_data(row, whole, rendered_pairs) for row in dict.fromkeys(chosen)]
     runs = plan(here, seeds, protocol, steps=options.max_steps, supervised=supervised)
     _compute(runs, options, report)
+
+
+def _with_data(row: Row, whole: bool, rendered: bool) -> Row:
+    """The same row with the data that were asked for."""
+    source = row.source.rendered() if rendered else row.source
+    return replace(row, source=source if whole else source.available())
 
 
 @app.command()
@@ -125,8 +142,6 @@ def run(
 
 def _with_hidden(run: Run, text: str | None) -> Run:
     """The same run with other hidden layers, if there is a text."""
-    from dataclasses import replace
-
     if text is None:
         return run
     try:

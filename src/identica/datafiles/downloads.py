@@ -58,6 +58,10 @@ DOWNLOADS = {
     "natural-sprites": Download(
         "https://zenodo.org/record/3948069/files/downscale_keepaspect.csv?download=1", lambda: _place("NaturalSprites")
     ),
+    # Likewise https://zenodo.org/records/3931823.
+    "kitti-masks": Download(
+        "https://zenodo.org/record/3931823/files/kitti_peds_v2.pickle?download=1", lambda: _place("KittiMasks")
+    ),
 }
 """The files of data sets, by the names that the command line gives them."""
 

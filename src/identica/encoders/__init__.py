@@ -16,9 +16,10 @@ from identica.encoders.heads import (
     SphereHead,
     make_head,
 )
+from identica.encoders.light import LightResNet
 from identica.encoders.mlp import MLP
 from identica.encoders.noise import InputNoise
-from identica.encoders.resnet import ResNet18
+from identica.encoders.resnet import ResidualBlock, ResNet18, memory_format_of
 from identica.encoders.scalings import (
     SCALINGS,
     RobustScaling,
@@ -47,10 +48,12 @@ __all__ = [
     "Head",
     "Initialisation",
     "InputNoise",
+    "LightResNet",
     "NormalisedHead",
     "ProductHead",
     "RealHead",
     "ResNet18",
+    "ResidualBlock",
     "RobustScaling",
     "Scale",
     "Scaling",
@@ -67,6 +70,7 @@ __all__ = [
     "make_encoder",
     "make_head",
     "make_scaling",
+    "memory_format_of",
     "rows_at_once",
     "scaling_like",
     "unit_variance",

@@ -10,6 +10,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica.encoders._layers import Initialisation
 from identica.encoders.convnet import ConvNet
+from identica.encoders.light import LightResNet
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
 
@@ -19,15 +20,16 @@ _NEEDS = {
     "linear": "observations of shape [features]",
     "mlp": "observations of shape [features]",
     "conv": "images of shape [channels, height, width]",
+    "light": "images of shape [channels, height, width]",
     "resnet": "images of shape [channels, height, width]",
 }
 BACKBONES = tuple(_NEEDS)
 """Names of the networks that `make_backbone` knows."""
 
-IMAGE_BACKBONES = ("conv", "resnet")
+IMAGE_BACKBONES = ("conv", "light", "resnet")
 """Those of them that take images."""
 
-_HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv' or 'resnet'"}
+_HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv', 'light' or 'resnet'"}
 
 
 def make_backbone(
@@ -40,11 +42,11 @@ def make_backbone(
     slope: float = 0.2,
     initialisation: Initialisation = "kaiming",
 ) -> nn.Module:
-    """The network from observations of `shape` to unconstrained codes: `linear`, `mlp`, `conv` or `resnet`.
+    """The network from observations of `shape` to unconstrained codes: `linear`, `mlp`, `conv`, `light` or `resnet`.
 
     Args:
-        kind: `mlp`, or `linear` (an `MLP` without hidden layers), for vectors; `conv` (`ConvNet`) or `resnet`
-            (`ResNet18`) for images.
+        kind: `mlp`, or `linear` (an `MLP` without hidden layers), for vectors; `conv` (`ConvNet`), `light`
+            (`LightResNet`) or `resnet` (`ResNet18`) for images.
         shape: Shape of one observation: [features] or [channels, height, width].
         outputs: Number of codes.
         generator: Source of the initial weights.
@@ -79,6 +81,8 @@ def _make(
     channels, height, width = shape
     if kind == "conv":
         return ConvNet(channels, height, width, outputs, generator=generator)
+    if kind == "light":
+        return LightResNet(channels, height, width, outputs, generator=generator)
     for name, value in (("height", height), ("width", width)):
         _checks.at_least_one(name, value)
     return ResNet18(channels, outputs, generator=generator)

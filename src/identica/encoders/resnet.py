@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica.encoders._layers import convolution, linear
 
-__all__ = ["ResNet18"]
+__all__ = ["ResNet18", "ResidualBlock", "memory_format_of"]
 
 _SLOPE = 0.01
+# Of strided 1×1 convolutions that oneDNN computes; with fewer, side by side, their gradients write past their end.
+_FEWEST_SIDE_BY_SIDE = 8
+
+
+def memory_format_of(channels: int) -> torch.memory_format:
+    """How maps of residual blocks lie in memory: channels side by side, which is faster, unless they are too few."""
+    return torch.channels_last if channels >= _FEWEST_SIDE_BY_SIDE else torch.contiguous_format
 
 
 @final
@@ -42,8 +50,8 @@ class ResNet18(nn.Module):
         for stage in range(4):
             fan_out = width * 2**stage
             layers += [
-                _ResidualBlock(fan_in, fan_out, 1 if stage == 0 else 2, generator),
-                _ResidualBlock(fan_out, fan_out, 1, generator),
+                ResidualBlock(fan_in, fan_out, 1 if stage == 0 else 2, generator),
+                ResidualBlock(fan_out, fan_out, 1, generator),
             ]
             fan_in = fan_out
         self.features = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
@@ -52,16 +60,26 @@ class ResNet18(nn.Module):
             nn.LeakyReLU(_SLOPE, inplace=True),
             linear(10 * outputs, outputs, _SLOPE, "torch", generator),
         )
+        self.memory_format = memory_format_of(width)
+        self.to(memory_format=self.memory_format)  # type: ignore[call-overload]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Unconstrained codes of `images`, [count, channels, height, width]."""
-        codes: Tensor = self.projection(self.features(images))
+        """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
+        values = images if images.is_floating_point() else images.float()
+        codes: Tensor = self.projection(self.features(values.contiguous(memory_format=self.memory_format)))
         return codes
 
 
 @final
-class _ResidualBlock(nn.Module):
-    """x ↦ relu(s(x) + r(x)), with r two convolutions and s the identity, or a projection where the shape changes."""
+class ResidualBlock(nn.Module):
+    """x ↦ relu(s(x) + r(x)), with r two convolutions and s the identity, or a projection where the shape changes.
+
+    Args:
+        fan_in: Channels of x.
+        fan_out: Channels of the result.
+        stride: Of the first convolution.
+        generator: Source of the initial weights.
+    """
 
     def __init__(self, fan_in: int, fan_out: int, stride: int, generator: Generator) -> None:
         super().__init__()
@@ -74,6 +92,7 @@ class _ResidualBlock(nn.Module):
         self.shortcut = nn.Identity() if same else nn.Sequential(*_normed(fan_in, fan_out, 1, stride, generator))
 
     def forward(self, maps: Tensor) -> Tensor:
+        """The maps that come out."""
         return nn.functional.relu(self.shortcut(maps) + self.residual(maps), inplace=True)
 
 

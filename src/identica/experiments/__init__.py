@@ -1,10 +1,11 @@
 """Experiments as data, and the store of what they gave."""
 
-from identica.experiments.definition import Published, Reference, Row, plan
+from identica.experiments.definition import Changes, Published, Reference, Row, plan
 from identica.experiments.engines import ENGINES, LocalEngine, Outcome
 from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
+from identica.experiments.figure3 import Recovered, Traversal, nearest_images, recover, traverse
 from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
-from identica.experiments.restore import Restored, restore
+from identica.experiments.restore import Restored, restore, restore_learner
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import RunStore
 
@@ -12,21 +13,28 @@ __all__ = [
     "ENGINES",
     "PANELS",
     "ROWS",
+    "Changes",
     "LocalEngine",
     "Outcome",
     "Panel",
     "Point",
     "Published",
+    "Recovered",
     "Reference",
     "Restored",
     "Row",
     "Run",
     "RunStore",
+    "Traversal",
     "execute",
     "find_rows",
+    "nearest_images",
     "plan",
     "plan_figure2",
+    "recover",
     "restore",
+    "restore_learner",
     "rows_of_record",
     "rows_of_table",
+    "traverse",
 ]

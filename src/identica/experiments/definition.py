@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, final
 
 from identica.experiments.runner import Run
 from identica.learners import LearnerSettings, Supervised
 from identica.metrics import DEFAULT_SCORES
 from identica.recipes import Recipe
-from identica.sources import SourceSettings
+from identica.sources import Part, SourceSettings
 
-__all__ = ["Published", "Reference", "Row", "plan"]
+__all__ = ["Changes", "Published", "Reference", "Row", "plan"]
 
 Subject = Literal["identity", "supervised", "unsupervised"]
 
@@ -42,6 +42,36 @@ class Published:
 
 @final
 @dataclass(frozen=True)
+class Changes:
+    """What the rows of a table change of a protocol's recipe for images; what is not given stays.
+
+    Args:
+        network: Of the encoder.
+        pairs: In a batch; with labels, a batch has twice as many images.
+        steps: Number of updates.
+        learning_rate: Of the matrices.
+    """
+
+    network: str | None = None
+    pairs: int | None = None
+    steps: int | None = None
+    learning_rate: float | None = None
+
+    def apply(self, recipe: Recipe) -> Recipe:
+        """The recipe with these changes."""
+        training, images = recipe.training, 1 if recipe.contrastive is not None else 2
+        training = replace(
+            training,
+            steps=self.steps or training.steps,
+            batch_size=training.batch_size if self.pairs is None else self.pairs * images,
+            learning_rate=self.learning_rate or training.learning_rate,
+        )
+        encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
+        return replace(recipe, training=training, encoder=encoder)
+
+
+@final
+@dataclass(frozen=True)
 class Row:
     """One line of a table.
 
@@ -52,6 +82,9 @@ class Row:
         scores: What a table shows, the score that the row is about first.
         published: Scores of the paper.
         matches_theory: Whether the theorem's assumptions hold.
+        part: What is scored, where the source keeps samples apart: these, or some that are trained on.
+        fast: What the row changes of the fast protocol.
+        paper: What it changes of the paper's.
     """
 
     id: str
@@ -60,6 +93,9 @@ class Row:
     scores: tuple[str, ...] = DEFAULT_SCORES
     published: tuple[Published, ...] = ()
     matches_theory: bool = False
+    part: Part = "test"
+    fast: Changes = Changes()
+    paper: Changes = Changes()
 
     @property
     def score(self) -> str:
@@ -77,12 +113,13 @@ class Row:
 
     def baseline(self, seed: int, protocol: str = "fast", steps: int | None = None) -> Run:
         """The run of its supervised baseline, which other rows may share."""
-        learner = Supervised(self.learner.code_space)
+        learner = Supervised(self.source.baseline_space(self.learner.code_space))
         recipe = self._recipe(learner, protocol, steps)
         return Run(self.source, learner, recipe, seed, f"{self.id} supervised", self.scores)
 
     def _recipe(self, learner: LearnerSettings, protocol: str, steps: int | None) -> Recipe:
-        return learner.recipe_for(protocol, images=self.source.observes == "images").with_steps(steps)
+        recipe = learner.recipe_for(protocol, images=self.source.observes == "images")
+        return (self.paper if protocol == "paper" else self.fast).apply(recipe).with_steps(steps)
 
 
 def plan(

@@ -9,8 +9,10 @@ from identica import _checks
 from identica._checks import InputError
 from identica._plain import from_plain, to_plain
 from identica.experiments.definition import Published, Reference, Row
+from identica.experiments.kitti import TABLE_3, TABLE_3_WIDTHS, WORKSHOP_TABLE_5
 from identica.experiments.restore import known_types
 from identica.experiments.store import Record
+from identica.experiments.threedident import TABLE_4, TABLE_5
 from identica.experiments.workshop import WORKSHOP_TABLE_2, WORKSHOP_TABLE_3, WORKSHOP_TABLE_4
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
 from identica.learners import Contrastive
@@ -117,12 +119,17 @@ WORKSHOP_TABLE_1 = (
 TABLES = {
     "1": TABLE_1,
     "2": TABLE_2,
+    "3": TABLE_3,
+    "3-widths": TABLE_3_WIDTHS,
+    "4": TABLE_4,
+    "5": TABLE_5,
     "workshop1": WORKSHOP_TABLE_1,
     "workshop2": WORKSHOP_TABLE_2,
     "workshop3": WORKSHOP_TABLE_3,
     "workshop4": WORKSHOP_TABLE_4,
+    "workshop5": WORKSHOP_TABLE_5,
 }
-"""Rows of each table, in its order."""
+"""Rows of each table, in its order; `3-widths` is our own."""
 ROWS = {row.id: row for table in TABLES.values() for row in table}
 """All rows, by their names."""
 
@@ -147,7 +154,7 @@ def _published(source: Any) -> Any:
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:
-    """The rows of a table: `1`, `2`, or `workshop1` to `workshop4`."""
+    """The rows of a table: `1` to `5`, `workshop1` to `workshop5`, or our own `3-widths`."""
     return TABLES[_checks.choice("table", table, TABLES)]
 
 

@@ -14,10 +14,10 @@ from identica._plain import from_plain
 from identica.assembly import assemble
 from identica.experiments.runner import Run
 from identica.experiments.store import Record, RunStore
-from identica.learners import Contrastive, ContrastiveLearner
-from identica.sources import SyntheticPairs
+from identica.learners import Contrastive, ContrastiveLearner, Learner
+from identica.sources import Source, SyntheticPairs
 
-__all__ = ["Restored", "known_types", "restore", "run_of"]
+__all__ = ["Restored", "known_types", "restore", "restore_learner", "run_of"]
 
 
 @final
@@ -54,17 +54,32 @@ def restore(store: RunStore, name: str) -> Restored:
         store: Where it was trained; copies made by `export` have no weights.
         name: Of a finished run, as `store.names()` lists them.
     """
+    run = _finished(store, name)
+    source = run.source.build(run.seed)
+    if not isinstance(run.learner, Contrastive) or not isinstance(source, SyntheticPairs):
+        raise InputError(f"record must be of a contrastive run of a synthetic source, got {run.learner.kind!r}")
+    learner = _with_weights(run, source, store.weights(name))
+    assert isinstance(learner, ContrastiveLearner)
+    return Restored(run, source, learner)
+
+
+def restore_learner(store: RunStore, name: str) -> tuple[Run, Learner]:
+    """Bring back what was trained in the run of that name, whatever its source and learner; the data must be there."""
+    run = _finished(store, name)
+    return run, _with_weights(run, run.learnt_source.build(run.seed), store.weights(name))
+
+
+def _finished(store: RunStore, name: str) -> Run:
     record = store.load(name)
     if record is None:
         raise InputError(f"name must be that of a finished run of the store, got {name!r}")
-    run = run_of(record)
-    source = run.source.build(run.seed)
-    if not isinstance(run.learner, Contrastive) or not isinstance(source, SyntheticPairs):
-        raise InputError(f"record must be of a contrastive run of a synthetic source, got {record['kind']!r}")
+    return run_of(record)
+
+
+def _with_weights(run: Run, source: Source, weights: dict[str, Tensor]) -> Learner:
     learner = assemble(run.learner, run.recipe, source, run.seed)
-    assert isinstance(learner, ContrastiveLearner)
-    learner.load_state_dict(store.weights(name))
-    return Restored(run, source, learner.eval())
+    learner.load_state_dict(weights)
+    return learner.eval()
 
 
 def run_of(record: Record) -> Run:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from identica._machine import describe_machine, peak_memory_mb, versions
 from identica._plain import digest, to_plain
 from identica._random import random_stream
 from identica._words import percent
 from identica.assembly import fit
-from identica.encoders import rows_at_once
+from identica.experiments.evaluation import PREFIXES, as_numpy, evaluations, example_pairs, identity, summaries
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
 from identica.learners import Learner, LearnerSettings
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
@@ -28,12 +24,7 @@ from identica.training import Report, resolve_device
 
 __all__ = ["Run", "execute"]
 
-_EVALUATION_SAMPLES, _EVALUATION_ENTRIES = 4096, 1 << 27
 _CURVE_POINTS = 20
-# Observations of more numbers than this are not scored themselves: a regression from pixels says little.
-_MOST_SCORED_COLUMNS = 256
-# Bytes of observations that are kept for pictures.
-_MOST_KEPT_BYTES = 1 << 24
 
 
 @final
@@ -58,12 +49,16 @@ class Run:
     scores: tuple[str, ...] = DEFAULT_SCORES
 
     @property
+    def learnt_source(self) -> SourceSettings:
+        """What decides the result of the source: with labels, what concerns pairs alone decides nothing."""
+        return self.source.unpaired() if self.learner.kind == "supervised" else self.source
+
+    @property
     def settings(self) -> dict[str, Any]:
-        """All that decides the result, as plain data. With labels, what concerns pairs alone decides nothing."""
-        source = self.source.unpaired() if self.learner.kind == "supervised" else self.source
+        """All that decides the result, as plain data."""
         return {
             "format": RECORD_FORMAT,
-            "source": to_plain(source),
+            "source": to_plain(self.learnt_source),
             "learner": to_plain(self.learner),
             "recipe": to_plain(self.recipe),
             "seed": self.seed,
@@ -80,7 +75,7 @@ class Run:
     @property
     def baseline(self) -> str:
         """What a run shares with the supervised run that it is compared with."""
-        return digest([self.source.unpaired(), self.learner.code_space])
+        return digest([self.source.unpaired(), self.source.baseline_space(self.learner.code_space)])
 
     @property
     def label(self) -> str:
@@ -100,13 +95,14 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         return _with_all_scores(run, store, stored)
     started = time.monotonic()
     device = resolve_device(device)
-    source = run.source.build(run.seed, device)
-    factors, observations = source.with_factors(_evaluated(source), random_stream(run.seed, "evaluation", device))
+    source = run.learnt_source.build(run.seed, device)
+    scored = evaluations(source, run.seed, device)
+    factors, observations = scored["test"].factors, scored["test"].observations
     kinds, quick = [factor.kind for factor in source.factors], quick_scores(run.scores)
     prepared = time.monotonic() - started
 
     def evaluate(learner: Learner) -> Mapping[str, float]:
-        found = compute_scores(quick, factors, _codes(learner, observations), kinds)
+        found = compute_scores(quick, factors[: len(observations)], scored["test"].first_codes(learner), kinds)
         return {name: percent(score.value) for name, score in found.items()}
 
     fitted = fit(
@@ -120,10 +116,12 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         checkpoint=store.checkpoint(run.name),
         report=report,
     )
-    codes = _codes(fitted.learner, observations)
+    codes = {part: one.codes(fitted.learner) for part, one in scored.items()}
     record = _describe(run, source) | {
-        "scores": _summaries(run.scores, factors, codes, kinds),
-        "identity": _identity(run.scores, factors, observations, kinds),
+        **{
+            f"{PREFIXES[part]}scores": summaries(run.scores, scored[part].factors, codes[part], kinds) for part in codes
+        },
+        "identity": identity(run.scores, factors[: len(observations)], observations, kinds),
         "fitted": fitted.fitted,
         "curve": fitted.curve,
     }
@@ -132,9 +130,12 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         "peak_memory_mb": peak_memory_mb(),
         "machine": describe_machine() | {"device": device},
     }
-    kept = observations[: max(1, _MOST_KEPT_BYTES // (observations[0].numel() * observations.element_size()))]
-    arrays = {"factors": factors, "codes": codes, "observations": kept}
-    store.save(run.name, record, cost, fitted.learner, {name: _numpy(value) for name, value in arrays.items()})
+    arrays = {"observations": scored["test"].kept}
+    arrays |= {f"{PREFIXES[part]}factors": one.factors for part, one in scored.items()}
+    arrays |= {f"{PREFIXES[part]}codes": values for part, values in codes.items()}
+    if run.learner.kind == "unsupervised":
+        arrays |= example_pairs(source, random_stream(run.seed, "examples", device))
+    store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
     return record | cost
 
 
@@ -144,7 +145,7 @@ def _describe(run: Run, source: LabelledSource) -> Record:
     named = {"kinds": kinds} if set(kinds) != {"continuous"} else {}
     return named | {
         "kind": run.learner.kind,
-        "source": str(run.source.unpaired() if run.learner.kind == "supervised" else run.source),
+        "source": str(run.learnt_source),
         "learner": str(run.learner),
         "description": f"{run.source.describe()} {run.learner.describe()}",
         "identified_up_to": run.learner.ambiguity,
@@ -165,38 +166,15 @@ def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
         return record
     arrays = store.arrays(run.name)
     kinds = record.get("kinds", ["continuous"] * len(record["factors"]))
-    added = _summaries(missing, arrays["factors"], arrays["codes"], kinds)
-    identity = {}
+    added: dict[str, Any] = {
+        f"{part}scores": summaries(missing, arrays[f"{part}factors"], arrays[f"{part}codes"], kinds)
+        for part in PREFIXES.values()
+        if f"{part}codes" in arrays
+    }
     if len(arrays["observations"]) == len(arrays["codes"]):
-        identity = _identity(missing, arrays["factors"], torch.from_numpy(arrays["observations"]), kinds)
-    store.add_scores(run.name, added, identity)
+        observations = torch.from_numpy(arrays["observations"])
+        added["identity"] = identity(missing, arrays["factors"], observations, kinds)
+    store.add_scores(run.name, added)
     completed = store.load(run.name)
     assert completed is not None
     return completed
-
-
-def _evaluated(source: LabelledSource) -> int:
-    """How many samples are scored: fewer if they are so large that they would fill the memory."""
-    return max(2, min(_EVALUATION_SAMPLES, _EVALUATION_ENTRIES // max(1, math.prod(source.shape))))
-
-
-@torch.no_grad()
-def _codes(learner: Learner, observations: Tensor) -> Tensor:
-    return torch.cat([learner.codes(piece) for piece in torch.split(observations, rows_at_once(observations))])
-
-
-def _summaries(names: Sequence[str], factors: Any, codes: Any, kinds: Sequence[str]) -> dict[str, Any]:
-    return {name: score.summary() for name, score in compute_scores(names, factors, codes, kinds).items()}
-
-
-def _identity(names: Sequence[str], factors: Any, observations: Tensor, kinds: Sequence[str]) -> dict[str, float]:
-    """Scores of the observations themselves, where they are vectors."""
-    if observations.ndim != 2 or observations.shape[1] > _MOST_SCORED_COLUMNS:
-        return {}
-    found = compute_scores(names, factors, observations, kinds)
-    return {name: percent(score.value) for name, score in found.items()}
-
-
-def _numpy(values: Tensor) -> NDArray[Any]:
-    array: NDArray[Any] = values.detach().cpu().numpy()
-    return array.astype(np.float32) if array.dtype == np.float64 else array

@@ -85,14 +85,18 @@ class RunStore:
         _write(folder / _RECORD, record)
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def add_scores(self, name: str, scores: Record, identity: Record) -> None:
-        """Write more scores into the record of a finished run: of its codes, and of its observations."""
+    def add_scores(self, name: str, added: Record) -> None:
+        """Write more scores into the record of a finished run: by `scores`, `identity` and the like, then by name."""
         record = _read(self.root / name / _RECORD)
-        found = {"scores": record["scores"] | scores, "identity": record["identity"] | identity}
+        found = {kind: record.get(kind, {}) | scores for kind, scores in added.items()}
         _write(self.root / name / _RECORD, record | found)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
-        """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`."""
+        """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`.
+
+        Where the source keeps samples apart, `training_factors` and `training_codes` are of samples it trained on. Runs
+        that held something out have `held_out_factors` and `held_out_codes`, those on images `pairs`, [pairs, 2, …].
+        """
         with np.load(self._trained(name, _CODES), allow_pickle=False) as arrays:
             return dict(arrays)
 

@@ -62,12 +62,12 @@ def _fronts(bench: Bench, options: Options, start: Choice) -> tuple[list[Attempt
 
 
 def _by_front(bench: Bench, options: Options, first: Choice) -> Attempt:
-    """Window, then directions, then scaling; the shortest and the fewest of those that are as good.
+    """Window, then directions, then scaling; the longest window and the fewest directions of those that are as good.
 
     Else chance would pick among equals, and refits would see different things.
     """
     windows = [bench.attempt(replace(first, window=window)) for window in options.windows]
-    found = [_first_as_good(windows)]
+    found = [_first_as_good(windows[::-1])]
     best = found[0].choice
     for directions in options.directions:
         found.append(bench.attempt(replace(best, directions=directions)))

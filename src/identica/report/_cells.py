@@ -8,7 +8,9 @@ from statistics import mean, stdev
 from typing import final
 
 from identica.experiments.definition import Row, Subject
+from identica.experiments.evaluation import PREFIXES
 from identica.experiments.store import Record
+from identica.sources import Part
 
 __all__ = ["Cell", "measured", "published", "shown", "value"]
 
@@ -26,9 +28,9 @@ class Cell:
         return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
 
 
-def value(record: Record, score: str) -> float | None:
-    """A score in percent; None if the record was made without it."""
-    found = record["scores"].get(score)
+def value(record: Record, score: str, part: Part = "test") -> float | None:
+    """A score in percent of a part of what was scored; None if the record was made without it."""
+    found = record.get(f"{PREFIXES[part]}scores", {}).get(score)
     return None if found is None else found["value"]
 
 

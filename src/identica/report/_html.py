@@ -18,6 +18,7 @@ __all__ = [
     "panel",
     "plot",
     "ranking",
+    "sheet",
     "strip",
     "table",
     "turn",
@@ -88,12 +89,21 @@ def many(panels: str, count: int) -> str:
 def strip(name: str, pictures: Iterable[Picture]) -> str:
     """Pictures along a component, with their codes."""
     escaped = html.escape(name)
+    heading = f"<h3>{escaped}</h3>" if name else ""
     shown = "".join(
         f'<li><figure><img src="{picture.address}" alt="{escaped} at {picture.code:.3g}">'
         f"<figcaption>{picture.code:.2f}</figcaption></figure></li>"
         for picture in pictures
     )
-    return f'<div class="strip"><h3>{escaped}</h3><ul>{shown}</ul></div>'
+    return f'<div class="strip{"" if name else " below"}">{heading}<ul>{shown}</ul></div>'
+
+
+def sheet(addresses: Iterable[str]) -> str:
+    """Pictures in rows, without words."""
+    shown = "".join(
+        f'<li><img src="{address}" alt="pair {place}"></li>' for place, address in enumerate(addresses, start=1)
+    )
+    return f'<div class="strip sheet"><ul>{shown}</ul></div>'
 
 
 def table(content: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ def score_line(row: Row, records: Sequence[Record]) -> ScoreLine:
         first["source"],
         first["learner"],
         {name: published(row, "unsupervised", name) for name in row.scores},
-        {name: measured([value(record, name) for record in records]) for name in row.scores},
+        {name: measured([value(record, name, row.part) for record in records]) for name in row.scores},
         len(records),
         sum(record["seconds"] for record in records) / len(records),
     )

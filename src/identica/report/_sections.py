@@ -12,7 +12,8 @@ from identica.metrics import SCORES, Score, correlations, linear_r2, mcc
 from identica.report import _charts, _fit_sections, _html
 from identica.report._charts import Figure
 from identica.report._groups import group_names, groups
-from identica.report._images import traversals
+from identica.report._matched import matched_components
+from identica.report._pictures import along_components, example_pairs
 from identica.report._section import Section
 from identica.report._trust import trust
 
@@ -36,13 +37,15 @@ def make_sections(report: Report) -> list[Section]:
         _fit_sections.law(report),
         _fit_sections.marginals(report),
         _factors(report, matched),
+        matched_components(report),
         _matrix(report, matched),
         _widths(report),
         _fit_sections.channels(report),
         _fit_sections.over_time(report),
         _fit_sections.embedding(report),
         _pairs(report),
-        _pictures(report),
+        example_pairs(report),
+        along_components(report),
         _assumption(report),
         _refits(report),
         _settings(report),
@@ -197,18 +200,6 @@ def _pairs(report: Report) -> Section | None:
     panels = "".join(_html.panel(_html.plot(name, "Two components against each other", 200)) for name in figures)
     control = _html.menu(figures, "Show", group_names(shown)) if len(shown) > 1 else ""
     return Section("pairs", "Pairs of components", note + _html.many(panels, len(figures)), figures, control)
-
-
-def _pictures(report: Report) -> Section | None:
-    if report.images is None:
-        return None
-    found = traversals(report.images, report.codes)
-    note = _html.note(
-        "Pictures from low to high values of one component, the others as near to their medians as the data allow.",
-        _first(len(found), report.codes.shape[1], "components"),
-    )
-    strips = map(_html.strip, report.names_of_components, found)
-    return Section("pictures", "Along each component", note + _html.panel("".join(strips)))
 
 
 def _assumption(report: Report) -> Section | None:

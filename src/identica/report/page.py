@@ -63,7 +63,9 @@ class Report:
         time_name: What time is called.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
-        images: The observations, if they are images: [samples, channels, height, width].
+        images: The observations, if they are images, or the first of them: [samples, channels, height, width].
+        image_pairs: Some pairs of them, [pairs, 2, channels, height, width].
+        matched: For each factor, what to say of the component that it took, by the titles of columns.
         verdict: What was found about the assumption, in words; that of `selection` if not given.
         selection: `Selection.summary()`.
         consistency: `Consistency.summary()`.
@@ -98,6 +100,8 @@ class Report:
     series: bool = False
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
+    image_pairs: NDArray[Any] | None = None
+    matched: Sequence[Mapping[str, str]] = ()
     verdict: str | None = None
     selection: Mapping[str, Any] | None = None
     consistency: Mapping[str, Any] | None = None
@@ -115,7 +119,13 @@ class Report:
             raise InputError(
                 f"images must have shape [samples, channels, height, width], got {list(self.images.shape)}"
             )
-        along = {name: getattr(self, name) for name in ("latents", "trials", "images", "time")}
+        if self.images is not None and not 1 <= len(self.images) <= len(self.codes):
+            raise InputError(f"images must be at most as many as codes, {len(self.codes)}, got {len(self.images)}")
+        if self.image_pairs is not None and (self.image_pairs.ndim != 5 or self.image_pairs.shape[1] != 2):
+            raise InputError(
+                f"image_pairs must have shape [pairs, 2, channels, height, width], got {list(self.image_pairs.shape)}"
+            )
+        along = {name: getattr(self, name) for name in ("latents", "trials", "time")}
         for name, values in {**along, **{f"colours {one!r}": value for one, value in self.colours.items()}}.items():
             if values is not None and len(values) != len(self.codes):
                 raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")

@@ -28,12 +28,12 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
 
     Args:
         record: What `RunStore.load` or `execute` gives.
-        arrays: `factors` and `codes`, as `RunStore.arrays` gives them.
+        arrays: `factors` and `codes`, and for pictures `observations` and `pairs`, as `RunStore.arrays` gives them.
         title: The heading; the row and its process if not given.
     """
     names = [row.id for row in rows_of_record(record)]
     images = arrays.get("observations")
-    shown = images is not None and images.ndim == 4 and len(images) == len(arrays["codes"])
+    shown = images is not None and images.ndim == 4
     return Report(
         title=title or f"{', '.join(names) or record['learner']}: {record['source']}",
         lead=record["description"],
@@ -44,6 +44,8 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
         ambiguity=record["identified_up_to"],
         curve=record["curve"],
         images=images if shown else None,
+        image_pairs=arrays.get("pairs"),
+        matched=_matched(record, arrays["codes"].shape[1]),
         settings=record["settings"] | _known(record, "steps", "machine"),
         versions=record["versions"],
     )
@@ -167,12 +169,33 @@ def _scores_of_run(record: Record) -> list[tuple[str, str]]:
     cards = []
     for name in names:
         cards.append((symbol(name), f"{record['scores'][name]['value']:.2f} %"))
+        if name in record.get("held_out_scores", {}):
+            cards.append((f"{symbol(name)}, held out", f"{record['held_out_scores'][name]['value']:.2f} %"))
         published = [row.reference("unsupervised", name) for row in known]
         cards += [(f"{symbol(name)} in the paper", f"{one.mean:.2f} %") for one in published[:1] if one is not None]
     if names[0] in record["identity"]:
         cards.append((f"{symbol(names[0])} of the observations", f"{record['identity'][names[0]]:.2f} %"))
     cards.append((f"{symbol(names[0])} by chance", f"{record['scores'][names[0]]['chance']:.2f} %"))
     return cards + _duration(record.get("seconds"))
+
+
+def _matched(record: Record, codes: int) -> list[dict[str, str]]:
+    """A line for each factor where codes are spare, by the first score that matches factors with codes."""
+    known = rows_of_record(record)
+    names = sorted(record["scores"], key=lambda name: bool(known) and name != known[0].score)
+    name = next((one for one in names if "assignment" in record["scores"][one]), None)
+    if name is None or codes <= len(record["factors"]):
+        return []
+    found, unseen = record["scores"][name], record.get("held_out_scores", {}).get(name)
+    lines = []
+    for place, factor in enumerate(record["factors"]):
+        taken = found["assignment"][place]
+        line = {"factor": factor, "component": str(taken + 1) if taken >= 0 else "–"}
+        line[f"{symbol(name)}, %"] = f"{found['per_factor'][place]:.2f}"
+        if unseen is not None:
+            line["held out, %"] = f"{unseen['per_factor'][place]:.2f}"
+        lines.append(line)
+    return lines
 
 
 def _known(record: Record, *keys: str) -> dict[str, Any]:

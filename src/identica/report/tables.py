@@ -15,6 +15,7 @@ from identica.experiments.paper import ROWS, rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import symbol
 from identica.report._cells import Cell, measured, published, shown, value
+from identica.report._factor_tables import ByFactor, by_factor, factor_cells, factor_header
 from identica.report._score_tables import ScoreLine, score_cells, score_header, score_line
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
@@ -44,6 +45,8 @@ class Line:
     other_metric: str | None
     other: Cell | None
     seconds: float
+    held_out: Cell | None = None
+    by_factor: ByFactor | None = None
 
 
 def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list[Line | ScoreLine]:
@@ -83,7 +86,7 @@ def make_table(records: Iterable[Record], style: str = "text", rows: Mapping[str
 def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record]) -> Line:
     first = records[0]
     score, *others = _scores_of(row, first)
-    same = ("baseline", "protocol")
+    part, same = "test" if row is None else row.part, ("baseline", "protocol")
     supervised = [one for one in baselines if all(one[key] == first[key] for key in same)]
     return Line(
         row="own" if row is None else row.id,
@@ -95,12 +98,14 @@ def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record
         paper_identity=published(row, "identity"),
         identity=measured([record["identity"].get(score) for record in records]),
         paper_supervised=published(row, "supervised"),
-        supervised=measured([value(record, score) for record in supervised]),
+        supervised=measured([value(record, score, part) for record in supervised]),
         paper_unsupervised=published(row, "unsupervised"),
-        unsupervised=measured([value(record, score) for record in records]),
+        unsupervised=measured([value(record, score, part) for record in records]),
         other_metric=others[0] if others else None,
-        other=measured([value(record, others[0]) for record in records]) if others else None,
+        other=measured([value(record, others[0], part) for record in records]) if others else None,
         seconds=mean(record["seconds"] for record in records),
+        held_out=measured([value(record, score, "held_out") for record in records]),
+        by_factor=None if row is None else by_factor(row, records, score),
     )
 
 
@@ -151,11 +156,34 @@ Table = Sequence[Sequence[str]]
 
 
 def _tables(lines: Sequence[Line | ScoreLine]) -> list[Table]:
-    """Header and cells of the table of rows with few scores, and of that of rows with many."""
-    few = [_cells(line) for line in lines if isinstance(line, Line)]
+    """Header and cells of the table of rows with few scores, of that of rows with many, and of scores by factor."""
+    few = [line for line in lines if isinstance(line, Line)]
     many = [line for line in lines if isinstance(line, ScoreLine)]
-    tables: list[Table] = [[_HEADER, *few]] if few else []
-    return [*tables, [score_header(many), *(score_cells(line, many) for line in many)]] if many else tables
+    tables: list[Table] = []
+    if few:
+        tables.append(_with_held_out([_HEADER, *map(_cells, few)], few))
+    if many:
+        tables.append([score_header(many), *(score_cells(line, many) for line in many)])
+    return tables + _factor_tables(few)
+
+
+def _with_held_out(table: Table, lines: Sequence[Line]) -> Table:
+    """The same with a column of scores on what was never trained on, if any line has one."""
+    if all(line.held_out is None for line in lines):
+        return table
+    place = _HEADER.index("unsupervised, ours") + 1
+    column = ["held out, ours", *(shown(line.held_out) for line in lines)]
+    return [[*row[:place], cell, *row[place:]] for row, cell in zip(table, column, strict=True)]
+
+
+def _factor_tables(lines: Sequence[Line]) -> list[Table]:
+    """A table for each set of factors."""
+    found: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    for line in lines:
+        if line.by_factor is not None:
+            rows = found.setdefault(factor_header(line.by_factor), [])
+            rows.append(factor_cells(line.row, line.model, line.by_factor))
+    return [[header, *rows] for header, rows in found.items()]
 
 
 def _text(table: Table) -> str:

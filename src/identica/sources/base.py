@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, final
 
 from torch import Generator, Tensor
 
-__all__ = ["Factor", "FactorKind", "FixableSource", "LabelledSource", "Source", "SourceSettings"]
+from identica._checks import InputError
+from identica.spaces import Space
+
+__all__ = [
+    "Factor",
+    "FactorKind",
+    "FixableSource",
+    "LabelledSource",
+    "Part",
+    "Source",
+    "SourceSettings",
+    "SplitSource",
+]
 
 FactorKind = Literal["continuous", "circular", "ordinal", "categorical"]
 """What the values of a factor are: numbers, angles, ranks, or names without an order."""
+
+Part = Literal["test", "training", "held_out"]
+"""Samples that are never trained on, or those that are."""
 
 _MOST_ENTRIES = 1 << 26
 
@@ -72,6 +88,14 @@ class LabelledSource(Source):
     def with_factors(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw factors, [count, number of factors], and their observations, [count, …]."""
 
+    def whole(self) -> LabelledSource:
+        """What the main scores are of: the same, with what is held out from training; by default nothing is."""
+        return self
+
+    def held_out(self) -> LabelledSource | None:
+        """What is never trained on, for scores of its own; by default nothing is held out."""
+        return None
+
 
 class FixableSource(LabelledSource):
     """A labelled source that can hold one factor fixed, for scores that ask which code does not move then."""
@@ -88,6 +112,24 @@ class FixableSource(LabelledSource):
 
         Returns:
             Factors, [groups, count, number of factors], and their observations, [groups, count, …].
+        """
+
+
+class SplitSource(LabelledSource):
+    """A labelled source that keeps some samples apart: runs are scored on these, and on as many that are trained on."""
+
+    @abstractmethod
+    def scored_factors(self, part: Part) -> Tensor:
+        """Factors of the samples of a part that are scored, [count, number of factors]."""
+
+    @abstractmethod
+    def scored(self, part: Part, most: int | None = None, device: str = "cpu") -> Iterator[Tensor]:
+        """Observations of the same samples in the same order, in pieces that fit into memory.
+
+        Args:
+            part: Which samples.
+            most: No more than so many of them.
+            device: Where they go.
         """
 
 
@@ -115,6 +157,14 @@ class SourceSettings(ABC):
     def published(self) -> Self:
         """The same with all of the data that a paper used, as its rows name it."""
         return self
+
+    def rendered(self) -> Self:
+        """The same with partners that were rendered outright, where the source has such."""
+        raise InputError(f"partners can be rendered outright for 3DIdent with a law of pairs alone, got {self}")
+
+    def baseline_space(self, codes: Space) -> Space:
+        """Where codes of the supervised baseline live, beside a learner whose codes live in that space."""
+        return codes
 
     def describe(self) -> str:
         """A sentence on where the data come from."""

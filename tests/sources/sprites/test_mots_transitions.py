@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from identica._checks import InputError
-from identica.sources.sprites import annotation_files, measure_transitions, mots, mots_transitions
+from identica.sources.annotations import annotation_files
+from identica.sources.sprites import measure_transitions, mots, mots_transitions
 
 masks = pytest.importorskip("pycocotools.mask", reason="needs pycocotools")
 
@@ -64,7 +65,7 @@ def test_what_was_measured_is_kept_until_annotations_change(folder: Path, monkey
 
 
 def test_bad_lines_and_missing_files(folder: Path) -> None:
-    with pytest.raises(InputError, match="transitions='mots' needs annotations"):
+    with pytest.raises(InputError, match="annotations of masks are needed"):
         annotation_files()
     (folder / "0000.txt").write_text(line(0, 1001, 20, 140) + "1 2 three\n", encoding="ascii")
     with pytest.raises(InputError, match=r"line 2 of .*0000.txt' must be 'frame id class height width rle', got '1 2"):

@@ -1,6 +1,6 @@
 """Pictures of one simple shape: dSprites, on a grid of factors, and Natural Sprites, which move as objects do."""
 
-from identica.sources.sprites.binary_images import BinaryImages
+from identica.sources.binary_images import BinaryImages
 from identica.sources.sprites.drawing import FRAME, SHAPES, draw_sprites, outlines
 from identica.sources.sprites.dsprites import (
     DSPRITES_GRID,
@@ -12,7 +12,7 @@ from identica.sources.sprites.dsprites import (
 )
 from identica.sources.sprites.grid import Grid
 from identica.sources.sprites.grid_pairs import GridPairs
-from identica.sources.sprites.mots import annotation_files, measure_transitions, mots_transitions
+from identica.sources.sprites.mots import measure_transitions, mots_transitions
 from identica.sources.sprites.natural import NaturalPairs, NaturalSprites, SpritesTransitions, SpritesVersion
 from identica.sources.sprites.pair_laws import LaplaceMoves, PairLaw, UniformMoves
 from identica.sources.sprites.transitions import Transitions, read_transitions
@@ -35,7 +35,6 @@ __all__ = [
     "SpritesVersion",
     "Transitions",
     "UniformMoves",
-    "annotation_files",
     "draw_sprites",
     "dsprites_values",
     "measure_transitions",

@@ -13,9 +13,9 @@ from torch import Tensor
 from identica import _checks
 from identica._checks import InputError
 from identica._folders import data_folder
+from identica.sources._npz import read_array, read_binary_images
 from identica.sources.base import Factor, SourceSettings
-from identica.sources.sprites._npz import read_array, read_binary_images
-from identica.sources.sprites.binary_images import BinaryImages
+from identica.sources.binary_images import BinaryImages
 from identica.sources.sprites.grid import Grid
 from identica.sources.sprites.grid_pairs import GridPairs
 from identica.sources.sprites.pair_laws import LaplaceMoves, PairLaw, UniformMoves

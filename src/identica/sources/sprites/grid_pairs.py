@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from identica import _checks
 from identica._checks import InputError
 from identica.sources.base import FixableSource
-from identica.sources.sprites.binary_images import BinaryImages
+from identica.sources.binary_images import BinaryImages
 from identica.sources.sprites.grid import Grid
 from identica.sources.sprites.pair_laws import PairLaw
 

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from identica._checks import InputError
-from identica.sources.sprites.binary_images import BinaryImages
+from identica.sources.binary_images import BinaryImages
 
 __all__ = ["read_array", "read_binary_images"]
 

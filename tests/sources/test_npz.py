@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.sources.sprites._npz import read_array, read_binary_images
+from identica.sources._npz import read_array, read_binary_images
 
 PIXELS = np.random.default_rng(0).integers(0, 2, (5000, 8, 8), dtype=np.uint8)
 

@@ -1,0 +1,68 @@
+"""The residual network for small images: a few wide stages, made for processors."""
+
+from __future__ import annotations
+
+from typing import final
+
+from torch import Generator, Tensor, nn
+
+from identica import _checks
+from identica._checks import InputError
+from identica.encoders._layers import convolution, linear
+from identica.encoders.resnet import ResidualBlock, memory_format_of
+
+__all__ = ["LightResNet"]
+
+_SLOPE = 0.01
+_SMALLEST_IMAGE, _SMALLEST_MAP = 16, 4
+
+
+@final
+class LightResNet(nn.Module):
+    """W_2 φ(W_1 h(x)), with h the features of a small residual network and φ a leaky ReLU between 10N and N outputs.
+
+    h is a 5×5 convolution of stride 2, and then residual blocks, each of which halves the image and doubles the
+    channels until 4 pixels or so remain on the smaller side. What remains is not averaged: where something is in the
+    image is what many factors are about.
+
+    Args:
+        channels: Number of channels of an image.
+        height: Its height in pixels, 16 or more.
+        width: Its width in pixels, 16 or more.
+        outputs: Number N of codes.
+        generator: Source of the initial weights.
+        first: Channels of the first convolution.
+    """
+
+    def __init__(
+        self, channels: int, height: int, width: int, outputs: int, *, generator: Generator, first: int = 24
+    ) -> None:
+        super().__init__()
+        for name, value in (("channels", channels), ("outputs", outputs), ("first", first)):
+            _checks.at_least_one(name, value)
+        for name, value in (("height", height), ("width", width)):
+            _checks.at_least(name, value, _SMALLEST_IMAGE)
+        self.shape = (channels, height, width)
+        stem = convolution(channels, first, 5, generator=generator, stride=2, padding=2, bias=False, mode="fan_out")
+        layers: list[nn.Module] = [stem, nn.BatchNorm2d(first, device=generator.device), nn.ReLU(inplace=True)]
+        maps, rows, columns = first, -(-height // 2), -(-width // 2)
+        while min(rows, columns) >= 2 * _SMALLEST_MAP:
+            layers.append(ResidualBlock(maps, 2 * maps, 2, generator))
+            maps, rows, columns = 2 * maps, -(-rows // 2), -(-columns // 2)
+        self.features = nn.Sequential(*layers, nn.Flatten())
+        self.projection = nn.Sequential(
+            linear(maps * rows * columns, 10 * outputs, _SLOPE, "kaiming", generator),
+            nn.LeakyReLU(_SLOPE, inplace=True),
+            linear(10 * outputs, outputs, _SLOPE, "kaiming", generator),
+        )
+        self.memory_format = memory_format_of(first)
+        self.to(memory_format=self.memory_format)  # type: ignore[call-overload]
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
+        if images.shape[1:] != self.shape:
+            expected = ", ".join(map(str, self.shape))
+            raise InputError(f"images must have shape [count, {expected}], got {list(images.shape)}")
+        values = images if images.is_floating_point() else images.float()
+        codes: Tensor = self.projection(self.features(values.contiguous(memory_format=self.memory_format)))
+        return codes

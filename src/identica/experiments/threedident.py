@@ -1,0 +1,69 @@
+"""Tables 4 and 5 of the ICML 2021 paper, as data: images of 3DIdent, scored on the test set and on the training set."""
+
+from __future__ import annotations
+
+from identica.experiments.definition import Changes, Published, Reference, Row
+from identica.laws import Laplace, Normal
+from identica.learners import Contrastive
+from identica.models import Model
+from identica.sources import Part, ThreeDIdent
+from identica.spaces import Box, Real, Sphere
+
+__all__ = ["TABLE_4", "TABLE_5"]
+
+_NORMAL, _LAPLACE, _AUGMENTED = ThreeDIdent(Normal(0.1)), ThreeDIdent(Laplace(0.1)), ThreeDIdent("augmentations")
+_BOX, _UNBOUNDED, _SPHERE = Model(Box(10), "normal"), Model(Real(10), "normal"), Model(Sphere(10), "vmf")
+
+# Batches of the paper have 512 pairs.
+_PAPER = Changes(network="resnet", pairs=512, steps=200_000)
+_FAST = Changes(network="light")
+
+Score = tuple[float, float]
+# Identity (R² alone) and supervised scores, R² and MCC, that the rows of a table share.
+_SHARED: dict[Part, tuple[Score, Score, Score]] = {
+    "test": ((5.25, 1.20), (98.67, 0.03), (99.33, 0.01)),
+    "training": ((5.35, 0.72), (99.98, 0.01), (99.99, 0.01)),
+}
+
+
+def _row(
+    name: str, part: Part, source: ThreeDIdent, model: Model, r2: Score, mcc: Score, *, matches: bool = False
+) -> Row:
+    """A row with its own published scores and those that its table has for all."""
+    identity, *supervised = _SHARED[part]
+    published = [Published("r2", "identity", Reference(*identity))]
+    published += [
+        Published(score, "supervised", Reference(*value))
+        for score, value in zip(("r2", "mcc"), supervised, strict=True)
+    ]
+    published += [Published(score, "unsupervised", Reference(*value)) for score, value in (("r2", r2), ("mcc", mcc))]
+    return Row(
+        name,
+        source,
+        Contrastive(model),
+        ("r2", "mcc"),
+        tuple(published),
+        matches_theory=matches,
+        part=part,
+        fast=_FAST,
+        paper=_PAPER,
+    )
+
+
+TABLE_4 = (
+    _row("t4-01", "test", _NORMAL, _BOX, (96.73, 0.10), (98.31, 0.04), matches=True),
+    _row("t4-02", "test", _NORMAL, _UNBOUNDED, (96.43, 0.03), (54.94, 0.02)),
+    _row("t4-03", "test", _LAPLACE, _BOX, (96.87, 0.08), (98.38, 0.03)),
+    _row("t4-04", "test", _NORMAL, _SPHERE, (65.74, 0.01), (42.44, 3.27)),
+    _row("t4-05", "test", _AUGMENTED, _SPHERE, (45.51, 1.43), (46.34, 1.59)),
+)
+"""Rows scored on images that were not trained on."""
+
+TABLE_5 = (
+    _row("t5-01", "training", _NORMAL, _BOX, (97.83, 0.13), (98.85, 0.07), matches=True),
+    _row("t5-02", "training", _NORMAL, _UNBOUNDED, (97.72, 0.02), (55.90, 2.22)),
+    _row("t5-03", "training", _LAPLACE, _BOX, (97.95, 0.05), (98.94, 0.03)),
+    _row("t5-04", "training", _NORMAL, _SPHERE, (66.73, 0.03), (42.72, 3.20)),
+    _row("t5-05", "training", _AUGMENTED, _SPHERE, (45.94, 1.80), (47.60, 1.45)),
+)
+"""The same experiments, scored on images that were trained on."""

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from identica._checks import InputError
+from identica.encoders import LightResNet
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "remaining"), [(64, 64, (4, 4)), (16, 16, (4, 4)), (96, 64, (6, 4)), (70, 50, (9, 7))]
+)
+def test_images_are_halved_until_little_remains(height: int, width: int, remaining: tuple[int, int]) -> None:
+    network = LightResNet(3, height, width, 5, generator=torch.Generator().manual_seed(0), first=4).eval()
+    images = torch.rand(2, 3, height, width)
+    assert network.features[:-1](images).shape[2:] == remaining
+    assert network(images).shape == (2, 5)
+    assert torch.allclose(network((255 * images).byte()), network((255 * images).byte().float()))
+
+
+def test_light_weights_come_from_the_generator_alone_and_lie_channels_last() -> None:
+    before = torch.get_rng_state()
+    one, two, three = (
+        LightResNet(3, 16, 16, 5, generator=torch.Generator().manual_seed(seed), first=8) for seed in (1, 1, 2)
+    )
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    assert not torch.equal(one.features[0].weight, three.features[0].weight)
+    assert one.features[0].weight.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_where_something_is_reaches_the_codes() -> None:
+    network = LightResNet(3, 32, 32, 5, generator=torch.Generator().manual_seed(0), first=8).eval()
+    images = torch.zeros(2, 3, 32, 32)
+    images[0, :, 4:8, 4:8] = 1
+    images[1, :, 20:24, 20:24] = 1  # the same square, 16 pixels on: a mean over the image would not tell
+    first, second = network(images).detach()
+    assert float((first - second).abs().max()) > 0.1 * float(first.abs().max())
+
+
+def test_light_networks_refuse_other_images(generator: torch.Generator) -> None:
+    with pytest.raises(InputError, match="height must be at least 16, got 8"):
+        LightResNet(3, 8, 64, 5, generator=generator)
+    with pytest.raises(InputError, match=r"images must have shape \[count, 3, 16, 16\]"):
+        LightResNet(3, 16, 16, 5, generator=generator)(torch.rand(2, 3, 17, 16))

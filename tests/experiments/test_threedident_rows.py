@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scenes import write_data_set
+from test_definition import published
+
+from identica._checks import InputError
+from identica.experiments import RunStore, find_rows, plan, rows_of_record, rows_of_table
+from identica.learners import Contrastive
+from identica.sources import ThreeDIdent
+
+CommandLine = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("IDENTICA_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("IDENTICA_COMPILE", "0")
+    write_data_set(tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.mark.skipif(not published().exists(), reason="the published tables are not at hand")
+def test_rows_are_the_published_ones() -> None:
+    tables = json.loads(published().read_text())
+    for name, key in (("4", "icml_table4_3dident_test"), ("5", "icml_table5_3dident_train")):
+        for place, (row, entry) in enumerate(zip(rows_of_table(name), tables[key]["rows"], strict=True), start=1):
+            assert row.id == f"t{name}-{place:02d}"
+            assert list(row.reference("identity", "r2") or ()) == tables[key]["identity_r2"]
+            for score in ("r2", "mcc"):
+                assert list(row.reference("unsupervised", score) or ()) == entry[score]
+                assert list(row.reference("supervised", score) or ()) == tables[key]["supervised"][score]
+            assert isinstance(row.source, ThreeDIdent)
+            assert isinstance(row.learner, Contrastive)
+            assert str(row.source.pairs).partition("(")[0] == entry["conditional"].removeprefix("SimCLR ")
+            assert row.learner.model.space.name == entry["model_space"]
+            assert row.learner.model.conditional == entry["model_conditional"]
+            assert row.matches_theory == entry.get("matches_theory", row.matches_theory)
+
+
+def test_a_row_of_table_5_is_the_run_of_table_4() -> None:
+    (shared,) = plan(find_rows(["t4-03", "t5-03"]), [0])
+    assert shared.title == "t4-03, t5-03"
+    settings = {"settings": replace(shared, source=ThreeDIdent(shared.source.pairs, "laptop")).settings}  # type: ignore[attr-defined]
+    assert [row.id for row in rows_of_record(settings)] == ["t4-03", "t5-03"]
+
+
+def test_the_papers_protocol_is_that_of_its_appendix() -> None:
+    row = find_rows(["t4-01"])[0]
+    contrastive, supervised = row.run(0, "paper").recipe, row.baseline(0, "paper").recipe
+    for recipe, batch in ((contrastive, 512), (supervised, 1024)):
+        assert (recipe.training.batch_size, recipe.training.steps) == (batch, 200_000)
+        assert (recipe.training.optimizer, recipe.training.learning_rate) == ("adam", 1e-4)
+        assert recipe.encoder.network == "resnet"
+    assert row.run(0).recipe.encoder.network == "light"
+
+
+def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> None:
+    pytest.importorskip("faiss")
+    words = ("--steps", "5", "--out", "runs", "--json")
+    code, out, _ = command_line("reproduce", "t4-01", "t5-01", "--supervised", *words)
+    assert code == 0
+    records = {record["kind"]: record for record in map(json.loads, out.splitlines())}
+    store = RunStore(Path("runs"))
+    for record in records.values():
+        assert record["source"].startswith("3DIdent (200 images of 16 × 16)")
+        for scores in (record["scores"], record["training_scores"]):
+            assert set(scores) == {"r2", "mcc"}
+            assert len(scores["r2"]["per_factor"]) == 10
+        assert record["scores"] != record["training_scores"]
+    arrays = store.arrays(next(name for name in store.names() if name.startswith("contrastive")))
+    assert arrays["codes"].shape == arrays["training_codes"].shape == (60, 10)
+    lines = json.loads(command_line("table", "runs", "--format", "json")[1])
+    assert [line["row"] for line in lines] == ["t4-01", "t5-01"]
+    for line, part in zip(lines, ("scores", "training_scores"), strict=True):
+        assert line["unsupervised"]["mean"] == records["unsupervised"][part]["r2"]["value"]
+        assert line["supervised"]["mean"] == records["supervised"][part]["r2"]["value"]
+        assert line["other"]["mean"] == records["unsupervised"][part]["mcc"]["value"]
+
+
+def test_views_can_be_trained_on(data: Path, command_line: CommandLine) -> None:
+    pytest.importorskip("kornia")
+    code, out, _ = command_line("reproduce", "t4-05", "--steps", "2", "--json")
+    assert code == 0
+    assert json.loads(out)["source"] == "3DIdent (200 images of 16 × 16), augmentations"
+
+
+def test_figure_3_shows_what_a_row_recovers(data: Path, command_line: CommandLine) -> None:
+    pytest.importorskip("faiss")
+    code, out, _ = command_line("figure", "3", "--nearest", "--row", "t4-01", "--steps", "2", "--images", "3", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert found["values"] == [-1, 0, 1]
+    assert [one["latent"] for one in found["latents"]][:3] == ["x", "y", "z"]
+    assert sorted(one["component"] for one in found["latents"]) == list(range(1, 11))
+    assert all(len(one["recovered"]) == 3 for one in found["latents"])
+    assert len(np.unique([one["recovered"] for one in found["latents"]])) > 10
+    assert {path.suffix for path in Path("figure3").glob("figure3.*")} == {".pdf", ".png", ".json"}
+    assert command_line("figure", "3", "--nearest", "--row", "t1-01")[0] == 2
+
+
+def test_missing_images_are_told_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_line: CommandLine
+) -> None:
+    monkeypatch.setenv("IDENTICA_DATA", str(tmp_path / "nothing"))
+    code, _, said = command_line("reproduce", "t4-01")
+    assert code == 2
+    assert "identica render --count 50000 --size 64" in said
+    code, _, said = command_line("reproduce", "t4-01", "--size", "paper")
+    assert "the released set goes there, or `identica render --count 250000 --size 224" in said
+    with pytest.raises(InputError, match="can be rendered outright"):
+        find_rows(["t2-01"])[0].source.rendered()

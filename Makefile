@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow lint install install-dev bench docs dist clean
+.PHONY: demo test test-slow lint install install-dev bench docs gallery dist clean
 
 demo: install  ## install, recover the factors of the Laplace-on-a-box process, write demo/
 	$(BIN)/identica demo --out demo
@@ -40,6 +40,10 @@ bench: install  ## speed and memory against the bare encoder and a textbook loss
 
 docs: install-dev  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+gallery: install-dev  ## the pictures of the gallery and of pages, in docs/; needs IDENTICA_DATA and chromium
+	$(BIN)/python examples/gallery.py
+	$(BIN)/python examples/screenshots.py
 
 dist: install-dev  ## a wheel and a source archive, in dist/
 	$(BIN)/python -m hatchling build --clean

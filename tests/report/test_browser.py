@@ -213,7 +213,7 @@ def test_the_mouse_finds_points(page: Any) -> None:
 
 def test_names_are_shown_as_they_are(page: Any) -> None:
     title = page.execute_script("return document.querySelector('#plot-factor-0 .xtitle').textContent")
-    assert title == HOSTILE[:23] + "…"
+    assert title == HOSTILE[:19] + "…"
     assert page.execute_script("return document.querySelector('h1').textContent") == "Recovered & <b>shown</b>"
     assert page.execute_script("return document.querySelectorAll('.plot img').length") == 0
 

@@ -29,7 +29,7 @@ Array = NDArray[np.floating[Any]]
 Figure = dict[str, Any]
 
 _CURVE_POINTS = 400
-_LONGEST_LABEL = 24
+_LONGEST_LABEL = 20
 _COLOURS = tuple(f"var(--series-{index})" for index in range(1, 7))
 _ACCENT, _INK, _MUTED, _LINE = "var(--accent)", "var(--ink)", "var(--muted)", "var(--line)"
 # plotly.js reads tags in labels, `%{…}` in hover texts, and the page's script `var(…)`: all of these are spelt out.

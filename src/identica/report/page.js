@@ -21,8 +21,11 @@
     return value;
   }
 
-  // What is too large for a phone: numbers in the cells of a large matrix, and names side by side.
+  // What is too large for a phone: a cube seen from near, numbers in the
+  // cells of a large matrix, and names side by side.
   function shrink(figure) {
+    const eye = figure.layout.scene?.camera.eye;
+    if (eye) figure.layout.scene.camera.eye = { x: 1.25 * eye.x, y: 1.25 * eye.y, z: 1.25 * eye.z };
     for (const trace of figure.data) {
       if (trace.type !== "heatmap") continue;
       if (trace.x.length > 6) trace.texttemplate = "";

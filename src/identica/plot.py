@@ -141,12 +141,12 @@ def assumption(differences: Differences, axes: Any = None) -> Panels:
     for index, (panel, component) in enumerate(zip(panels, differences.components, strict=True)):
         expected, measured = differences.expected[:, index], differences.measured[:, index]
         ends = [min(expected[0], measured[0]), max(expected[-1], measured[-1])]
-        panel.plot(ends, ends, color="0.6", linewidth=1, label="as the law says")
+        panel.plot(ends, ends, color="0.6", linewidth=1, label="law")
         panel.plot(expected, measured, "o", color=_COLOUR, markersize=3, label="partners")
         panel.set_xlabel("fitted law")
         panel.set_ylabel(f"component {component + 1}")
         panel.set_title(f"largest gap {100 * differences.gaps[index]:.0f} %", fontsize="medium")
-    panels[0].legend(frameon=False, fontsize="small")
+    panels[0].legend(frameon=False, fontsize="small", handlelength=1)
     return panels
 
 
@@ -199,7 +199,7 @@ def _panels(axes: Any, count: int, *, stacked: bool = False, projection: str | N
     rows = -(-count // _PER_ROW)
     columns = -(-count // rows)
     size = (2.2 * columns, 2.2 * rows + 0.2) if count > 1 else (4.8, 3.6)
-    figure = plt.figure(figsize=size, layout="constrained")
+    figure = plt.figure(figsize=size, layout=None if projection else "constrained")  # which cuts bars beside a cube
     grid = figure.add_gridspec(rows, columns)
     return np.array([figure.add_subplot(grid[divmod(place, columns)], projection=projection) for place in range(count)])
 

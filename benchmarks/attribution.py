@@ -56,9 +56,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=300)
     options = parser.parse_args()
-    print(
-        "| case | dead channels last | weakest that carries / strongest that is dead | seconds |\n| --- | --- | --- | --- |"
-    )
+    print("| case | dead channels last | weakest that carries / strongest that is dead | seconds |")
+    print("| --- | --- | --- | --- |")
     right = 0
     for seed in range(options.cases):
         started = time.monotonic()

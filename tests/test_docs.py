@@ -86,7 +86,7 @@ def test_pages_with_pictures_run(page: str, folder: Path, monkeypatch: pytest.Mo
     finally:
         plt.close("all")
     drawn = {path.name for path in folder.glob("*.png")}
-    assert drawn == {name for name in re.findall(r"savefig\(\"([\w-]+\.png)", text)}
+    assert drawn == set(re.findall(r"savefig\(\"([\w-]+\.png)", text))
     shown = re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", text)
     assert all((DOCS / page).parent.joinpath(name).is_file() for name in shown)
 

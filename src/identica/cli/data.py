@@ -45,6 +45,14 @@ ConditionalName = Annotated[
         help="How partners scatter: vmf, laplace, normal or 'gennorm(beta=3)'; auto: vmf on the sphere, else laplace.",
     ),
 ]
+Refits = Annotated[
+    int | None,
+    typer.Option("--refits", help="Fits with other seeds, to see whether they agree; default: 1, 0 with a budget."),
+]
+Page = Annotated[Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")]
+Color = Annotated[
+    str | None, typer.Option("--color", help="With --report: columns or arrays to colour samples by; no features.")
+]
 
 
 @app.command()
@@ -57,17 +65,9 @@ def fit(
     conditional: ConditionalName = "auto",
     seed: Seed = 0,
     held_out: HeldOut = "auto",
-    refits: Annotated[
-        int | None,
-        typer.Option("--refits", help="Fits with other seeds, to see whether they agree; default: 1, 0 with a budget."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")
-    ] = None,
-    color: Annotated[
-        str | None,
-        typer.Option("--color", help="With --report: columns or arrays to colour samples by; no features."),
-    ] = None,
+    refits: Refits = None,
+    report: Page = None,
+    color: Color = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Recover the factors behind your own pairs, and save the encoder."""

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from identica import _checks
 from identica.attribution import attribute
 from identica.estimator import ContrastiveICA
 from identica.validation import partner_differences
@@ -15,6 +16,7 @@ from identica.validation import partner_differences
 __all__ = ["Fitted"]
 
 _NAMES = 12
+_PARTNERS = ("X_pos", "pairs", "labels")
 
 
 @final
@@ -31,6 +33,8 @@ class Fitted:
     def __init__(self, estimator: Any, X: Any, trials: Any, partners: Mapping[str, Any]) -> None:
         steps = [step for _, step in estimator.steps] if hasattr(estimator, "named_steps") else [estimator]
         *front, self.model = steps
+        for name in partners:
+            _checks.choice("argument", name, _PARTNERS)
         self.partners = {name: value for name, value in partners.items() if value is not None}
         self.X, self.given = X, trials
         for step in front:

@@ -60,15 +60,13 @@ def report_of_fit(
     consistency: Any = None,
     seconds: float | None = None,
     *,
-    X_pos: Any = None,
-    pairs: Any = None,
-    labels: Any = None,
     time: Any = None,
     colours: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
     series: bool | None = None,
     title: str = "Components of the data",
     component_names: Sequence[str] | None = None,
+    **partners: Any,
 ) -> Report:
     """The report of a fit.
 
@@ -80,45 +78,42 @@ def report_of_fit(
         selection: What `identica.select` found.
         consistency: What `identica.consistency` found.
         seconds: What the fit took.
-        X_pos: The partners, as `fit` had them, to compare how they differ with the fitted law.
-        pairs: Index pairs, likewise.
-        labels: Labels, likewise; with a lag, nothing need be given.
         time: Of each observation, in seconds, if they are a time series.
         colours: Names or numbers of the observations to colour them by, such as `{"position": position}`.
         facts: What else to say of the data, such as `{"file": "recording.csv"}`.
         series: Whether observations are in the order of time; by default if they have trials or a lag.
         title: The heading.
         component_names: A name for each component.
+        **partners: `X_pos`, `pairs` or `labels`, as `fit` had them, to see how partners differ; nothing with a lag.
     """
-    fitted = Fitted(estimator, X, trials, {"X_pos": X_pos, "pairs": pairs, "labels": labels})
-    model, codes = fitted.model, fitted.codes
+    fitted = Fitted(estimator, X, trials, partners)
     made = Report(
         title=title,
-        lead=_promise(model),
-        codes=codes,
-        summary=_summary_of_fit(model, seconds),
+        codes=fitted.codes,
         component_names=component_names,
-        **_from_fit(model),
-        judgement=_judgement(model, _summary(consistency)),
+        **_from_fit(fitted.model, _summary(consistency), seconds),
         **fitted.measured(),
         facts=dict(facts or {}) | fitted.facts(time),
-        series=_is_series(model, fitted.trials) if series is None else series,
+        series=_is_series(fitted.model, fitted.trials) if series is None else series,
         trials=fitted.trials,
         time=None if time is None else np.asarray(time, dtype=np.float64).ravel(),
         time_name="time, in seconds",
         colours={name: np.asarray(values) for name, values in (colours or {}).items()},
         images=np.asarray(X) if np.ndim(X) == 4 else None,
         selection=_summary(selection),
-        consistency=_summary(consistency),
-        settings=_parameters(model),
-        versions=versions(),
     )
     return _with_latents(made, latents)
 
 
-def _from_fit(model: Any) -> dict[str, Any]:
-    """What a fitted estimator knows of itself."""
+def _from_fit(model: Any, refits: Mapping[str, Any] | None, seconds: float | None) -> dict[str, Any]:
+    """What a fitted estimator knows of itself, and what refits say of it."""
     return {
+        "lead": _promise(model),
+        "summary": _summary_of_fit(model, seconds),
+        "judgement": _judgement(model, refits),
+        "consistency": refits,
+        "settings": _parameters(model),
+        "versions": versions(),
         "ambiguity": getattr(model, "ambiguity_", "permutation"),
         "widths": getattr(model, "widths_", None),
         "used": getattr(model, "components_used_", None),

@@ -153,3 +153,11 @@ def test_channels_are_named(model: ContrastiveICA) -> None:
     assert len(panel.get_xticklabels()) == 2
     with pytest.raises(InputError, match="attribution must be of channels"):
         plot.channels(Attribution(np.zeros((2, 1, 4, 4))))
+
+
+def test_a_notebook_shows_the_verdict(model: ContrastiveICA) -> None:
+    shown = model._repr_mimebundle_()
+    assert model.verdict_.finding in shown["text/html"].split("<style")[0]
+    assert shown["text/plain"] == repr(model)
+    assert "partners differ by laplace" in model._repr_html_()
+    assert "partners differ" not in ContrastiveICA(2)._repr_html_()

@@ -176,7 +176,7 @@ def _coloured(panel: Any, points: Sequence[Any], color: NDArray[Any]) -> None:
     names = np.unique(color)
     if color.dtype.kind in "fiu" and len(names) > 8:
         drawn = panel.scatter(*points, s=4, c=color, cmap="viridis")
-        panel.figure.colorbar(drawn, ax=panel, shrink=0.7, pad=0.1)
+        panel.figure.colorbar(drawn, ax=panel, shrink=0.7, pad=0.18 if panel.name == "3d" else 0.03)
         return
     for name in names:
         panel.scatter(*(one[color == name] for one in points), s=4, label=str(name))
@@ -198,7 +198,7 @@ def _panels(axes: Any, count: int, *, stacked: bool = False, projection: str | N
         return np.atleast_1d(figure.subplots(count, 1, sharex=True))
     rows = -(-count // _PER_ROW)
     columns = -(-count // rows)
-    size = (2.2 * columns, 2.2 * rows + 0.2) if count > 1 else (4.8, 3.6)
+    size = (2.2 * columns, 2.2 * rows + 0.2) if count > 1 else (5.4, 4.0) if projection else (4.8, 3.6)
     figure = plt.figure(figsize=size, layout=None if projection else "constrained")  # which cuts bars beside a cube
     grid = figure.add_gridspec(rows, columns)
     return np.array([figure.add_subplot(grid[divmod(place, columns)], projection=projection) for place in range(count)])

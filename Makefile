@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow lint install install-dev bench docs gallery dist clean
+.PHONY: demo test test-slow lint install install-dev bench docs gallery dist clean torture
 
 demo: install  ## install, recover the factors of the Laplace-on-a-box process, write demo/
 	$(BIN)/identica demo --out demo
@@ -37,6 +37,9 @@ test-slow: install-dev
 
 bench: install  ## speed and memory against the bare encoder and a textbook loss, as a table with pass or fail
 	$(BIN)/python benchmarks/bench.py
+
+torture: install-dev  ## kill runs at random moments and damage files; nothing may come out wrong
+	$(BIN)/python benchmarks/torture.py
 
 docs: install-dev  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -33,7 +33,7 @@ def test_the_wheel_works_outside_the_checkout(tmp_path: Path) -> None:
     where = run("-c", "import identica; print(identica.__file__)", folder=tmp_path, path=away)
     assert Path(where.strip()).is_relative_to(away)
     assert "fit" in run("-m", "identica", "--help", folder=tmp_path, path=away)
-    run("-m", "identica", "demo", "--max-steps", "50", folder=tmp_path, path=away)
+    run("-m", "identica", "demo", "--steps", "50", folder=tmp_path, path=away)
     assert (tmp_path / "demo" / "report.html").exists()
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DivergenceError",
     "InputError",
+    "LostRankError",
     "at_least",
     "at_least_one",
     "choice",
@@ -38,6 +39,10 @@ class InputError(ValueError):
 
 class DivergenceError(RuntimeError):
     """The loss became NaN or infinite; training ended early."""
+
+
+class LostRankError(RuntimeError):
+    """Another process of the same training has died."""
 
 
 def positive(name: str, value: float) -> float:

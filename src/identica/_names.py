@@ -15,7 +15,7 @@ SPACES = ("sphere", "box", "unbounded")
 CONDITIONALS = ("auto", "vmf", "laplace", "normal", "gennorm(beta=3)")
 """Families of conditionals; `gennorm` takes any exponent."""
 
-ENCODERS = ("auto", "linear", "mlp", "conv", "resnet", "deep mlp")
+ENCODERS = ("auto", "linear", "mlp", "conv", "light", "resnet", "deep mlp")
 """Networks."""
 
 SCALINGS = ("auto", "none", "sqrt", "log1p", "robust")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
+from identica._ranks import gathered, ranks
 from identica._streaming import mean_log_partition
 from identica.similarities import PowerDistance, Similarity
 
@@ -39,7 +40,8 @@ class InfoNCE:
             negatives; with 1 and the positive, this is the loss of the authors' released code. The loss then gains
             nothing from a kernel too narrow for the negatives to resolve, so that a learnt scale of the codes settles
             by itself; without the positive, alignment keeps its full pull.
-        in_batch: Where negatives come from if none are given: every other anchor, or every other positive.
+        in_batch: Where negatives come from if none are given: every other anchor, or every other positive, of all
+            processes that share the batch.
 
     Example:
         >>> points = torch.zeros(4, 2)
@@ -71,10 +73,10 @@ class InfoNCE:
         uniformity = mean_log_partition(
             self.similarity,
             anchors,
-            candidates,
+            gathered(candidates) if negatives is None else candidates,
             temperature=self.temperature,
             extra_logits=self._extra_logits(anchors, positive),
-            excluded=(0,) if negatives is None else (),
+            excluded=(ranks().rank * len(anchors),) if negatives is None else (),
         )
         return InfoNCEParts(-positive.mean(), uniformity)
 
@@ -130,7 +132,8 @@ class AlignmentUniformity:
         """The two terms, each with its weight."""
         _check_pairs(anchors, positives, in_batch=True)
         similarity = PowerDistance(float(self.p))
-        uniformity = mean_log_partition(similarity, anchors, anchors) - math.log(len(anchors))
+        negatives = gathered(anchors)
+        uniformity = mean_log_partition(similarity, anchors, negatives) - math.log(len(negatives))
         return InfoNCEParts(-(1 - self.a) * similarity.paired(anchors, positives).mean(), self.a * uniformity)
 
 
@@ -140,7 +143,7 @@ def _check_pairs(anchors: Tensor, positives: Tensor, *, in_batch: bool) -> None:
             "anchors and positives must both have shape [batch, dim], "
             f"got {list(anchors.shape)} and {list(positives.shape)}"
         )
-    if in_batch and anchors.shape[0] < 2:
+    if in_batch and anchors.shape[0] * ranks().size < 2:
         raise InputError(f"in-batch negatives need a batch of at least 2, got {anchors.shape[0]}")
 
 

@@ -26,7 +26,7 @@ RANDOM = np.random.default_rng(0)
 WALK = np.cumsum(RANDOM.laplace(scale=0.1, size=(ROWS, 2)), axis=0)
 SESSION = np.repeat(["one", "two"], ROWS // 2)
 MOOD = RANDOM.integers(3, size=ROWS)
-QUICK = ("--max-steps", "2", "--batch-size", "32", "--encoder", "linear")
+QUICK = ("--steps", "2", "--batch-size", "32", "--encoder", "linear")
 ALL_FITTED = ("--held-out", "0")
 
 

@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(size=(300, 3))
 NEAR = X + RANDOM.laplace(scale=0.05, size=X.shape)
-QUICK = ("--max-steps", "3", "--batch-size", "32")
+QUICK = ("--steps", "3", "--batch-size", "32")
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_pairs_from_arrays_to_scores(identica: Command) -> None:
         "1",
         "--out",
         "model",
-        "--max-steps",
+        "--steps",
         "200",
         "--batch-size",
         "128",
@@ -230,7 +230,7 @@ GOOD_FIT = ("fit", "good.npz", "--out", "model")
         ((*GOOD_FIT, "--n-components", "9"), "n_components must be at most the number of features 3, got 9"),
         ((*GOOD_FIT, "--pca-components", "2"), "pca_components must be from the number of components 3"),
         ((*GOOD_FIT, "--encoder", "vit"), "unknown encoder 'vit'"),
-        ((*GOOD_FIT, "--max-steps", "0"), "max_steps must be"),
+        ((*GOOD_FIT, "--steps", "0"), "max_steps must be"),
         ((*GOOD_FIT, "--max-seconds", "-1"), "max_seconds must be"),
         ((*GOOD_FIT, "--batch-size", "1"), "batch_size must be"),
         ((*GOOD_FIT, "--device", "abacus"), "device 'abacus'"),

@@ -23,7 +23,7 @@ from identica.spaces import NAMED_SPACES
 
 Command = Callable[..., tuple[int, str, str]]
 RANDOM = np.random.default_rng(0)
-QUICK = ("--max-steps", "3", "--batch-size", "32")
+QUICK = ("--steps", "3", "--batch-size", "32")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_consistency_of_models_selects_columns_and_refuses_options_of_a_fit(iden
     code, out, err = identica("consistency", "rec.csv", "m0", "m1", "--json")
     assert code == 0, err
     assert len(json.loads(out)["per_component"]) == 2
-    for words in (("--seeds", "5"), ("--n-components", "3"), ("--lag", "1"), ("--max-steps", "3"), ("--space", "box")):
+    for words in (("--seeds", "5"), ("--n-components", "3"), ("--lag", "1"), ("--steps", "3"), ("--space", "box")):
         code, out, err = identica("consistency", "rec.csv", "m0", "m1", *words)
         assert (code, out) == (2, "")
         assert f"{words[0]} must be left out with models" in err
@@ -93,12 +93,12 @@ def test_a_sphere_alone_has_its_own_law(identica: Command) -> None:
     [
         (("fit", "rec.csv", "--random-state", "1"), "--seed"),
         (("fit", "rec.csv", "--validation-fraction=0.1"), "--held-out"),
-        (("fit", "rec.csv", "--steps", "3"), "--max-steps"),
+        (("fit", "rec.csv", "--max-steps", "3"), "--steps"),
         (("select", "rec.csv", "--workers", "3"), "--jobs"),
-        (("reproduce", "t2-01", "--steps", "3"), "--max-steps"),
+        (("reproduce", "t2-01", "--max-steps", "3"), "--steps"),
         (("reproduce", "t2-01", "--workers", "3"), "--jobs"),
-        (("theory", "uniformity", "--steps", "3"), "--max-steps"),
-        (("demo", "--steps", "3"), "--max-steps"),
+        (("theory", "uniformity", "--max-steps", "3"), "--steps"),
+        (("demo", "--max-steps", "3"), "--steps"),
     ],
 )
 def test_older_names_are_refused_and_the_newer_named(identica: Command, words: tuple[str, ...], newer: str) -> None:
@@ -116,8 +116,8 @@ def test_an_option_has_one_name_in_all_commands() -> None:
 
     every = commands(typer.main.get_command(app))
     names = {name for command in every for parameter in command.params for name in parameter.opts}  # type: ignore[attr-defined]
-    assert {"--seed", "--max-steps", "--jobs", "--held-out", "--config", "--quiet"} <= names
-    assert not {"--random-state", "--steps", "--workers", "--validation-fraction"} & names
+    assert {"--seed", "--steps", "--jobs", "--held-out", "--config", "--quiet"} <= names
+    assert not {"--random-state", "--max-steps", "--workers", "--validation-fraction"} & names
     for command in every:
         found = {name for parameter in command.params for name in parameter.opts}  # type: ignore[attr-defined]
         assert {"--config", "--quiet"} <= found
@@ -126,7 +126,7 @@ def test_an_option_has_one_name_in_all_commands() -> None:
 def test_options_come_from_a_file(identica: Command) -> None:
     Path("run.toml").write_text(
         'seed = 3\n[fit]\nlag = [1, 2]\nn-components = 2\nout = "model"\n'
-        'max_steps = 3\nbatch_size = 32\njson = true\ncolumns = ["a", "c"]\n[select]\njobs = 1\n'
+        'steps = 3\nbatch_size = 32\njson = true\ncolumns = ["a", "c"]\n[select]\njobs = 1\n'
     )
     code, out, err = identica("fit", "rec.csv", "--config", "run.toml")
     assert code == 0, err
@@ -134,7 +134,7 @@ def test_options_come_from_a_file(identica: Command) -> None:
     assert (found["n_components"], found["columns"], found["steps"]) == (2, ["a", "c"], 3)
     model = estimator.ContrastiveICA.load("model")
     assert (model.lag, model.random_state) == ([1, 2], 3)
-    found = json.loads(identica("fit", "rec.csv", "--config", "run.toml", "--max-steps", "2", "--overwrite")[1])
+    found = json.loads(identica("fit", "rec.csv", "--config", "run.toml", "--steps", "2", "--overwrite")[1])
     assert found["steps"] == 2
     for text, message in (
         ("[fit]\nlagg = 1\n", "'lagg' in 'bad.toml' is no option of `fit`: did you mean 'lag'?"),

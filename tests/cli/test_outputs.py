@@ -15,7 +15,7 @@ from identica.estimator import ContrastiveICA
 Command = Callable[..., tuple[int, str, str]]
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(size=(300, 3))
-QUICK = ("--max-steps", "3", "--batch-size", "32")
+QUICK = ("--steps", "3", "--batch-size", "32")
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_nothing_is_replaced_unless_asked(identica: Command, model: Path) -> Non
 def test_others_may_read_what_is_written(identica: Command) -> None:
     assert identica("fit", "pairs.npz", "--out", "model", "--report", "page.html", *QUICK)[0] == 0
     assert identica("transform", "model", "pairs.npz", "--out", "codes.npz")[0] == 0
-    words = ("reproduce", "t2-01", "--max-steps", "1", "--jobs", "1", "--out", "store")
+    words = ("reproduce", "t2-01", "--steps", "1", "--jobs", "1", "--out", "store")
     assert identica(*words)[0] == 0
     files = [path for path in Path().rglob("*") if path.is_file()]
     assert {"weights.safetensors", "learner.safetensors", "page.html"} <= {path.name for path in files}

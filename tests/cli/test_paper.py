@@ -28,20 +28,20 @@ def identica(eager_environment: dict[str, str], tmp_path: Path):  # type: ignore
 def test_rows_are_listed(identica) -> None:  # type: ignore[no-untyped-def]
     listed = identica("rows")
     assert listed.returncode == 0
-    assert len(listed.stdout.splitlines()) == 50
+    assert len(listed.stdout.splitlines()) == 87
     assert "t2-01  box, uniform, laplace(scale=0.05)" in listed.stdout
     assert json.loads(identica("rows", "--json").stdout.splitlines()[0])["row"] == "t1-01"
 
 
 def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = identica("reproduce", "t2-01", "--seeds", "1", "--max-steps", "2", "--json", "--out", "store")
+    done = identica("reproduce", "t2-01", "--seeds", "1", "--steps", "2", "--json", "--out", "store")
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
     record = json.loads(line)
     assert {"seed", "protocol", "scores", "identity", "seconds", "steps"} <= record.keys()
     assert set(record["scores"]) == set(record["identity"]) == {"r2", "mcc"}
     assert ([row.id for row in rows_of_record(record)], record["steps"]) == (["t2-01"], 2)
-    again = identica("reproduce", "t2-01", "--seed", "0", "--max-steps", "2", "--json", "--out", "store")
+    again = identica("reproduce", "t2-01", "--seed", "0", "--steps", "2", "--json", "--out", "store")
     assert json.loads(again.stdout) == record
     table = identica("table", "store", "--format", "markdown")
     assert "98.62 ± 0.05" in table.stdout
@@ -52,7 +52,7 @@ def test_reproduce_prints_json_alone_and_table_reads_it_back(identica, tmp_path:
 
 
 def test_the_paper_protocol_runs_any_row(identica) -> None:  # type: ignore[no-untyped-def]
-    done = identica("reproduce", "t1-02", "--protocol", "paper", "--max-steps", "1", "--json")
+    done = identica("reproduce", "t1-02", "--protocol", "paper", "--steps", "1", "--json")
     assert done.returncode == 0, done.stderr
     settings = json.loads(done.stdout)["settings"]["recipe"]
     assert settings["training"]["batch_size"] == 6144
@@ -60,7 +60,7 @@ def test_the_paper_protocol_runs_any_row(identica) -> None:  # type: ignore[no-u
 
 
 def test_demo_prints_three_scores_and_draws_a_picture(identica, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    done = identica("demo", "--max-steps", "3", "--out", "shown")
+    done = identica("demo", "--steps", "3", "--out", "shown")
     assert done.returncode == 0, done.stderr
     for word in ("identity", "supervised", "unsupervised", "chance"):
         assert word in done.stdout
@@ -71,7 +71,7 @@ def test_demo_prints_three_scores_and_draws_a_picture(identica, tmp_path: Path) 
 def test_own_experiments_run(identica) -> None:  # type: ignore[no-untyped-def]
     done = identica(
         "run", "--dim", "3", "--observed", "6", "--conditional", "gennorm(beta=4, scale=0.1)",
-        "--model-conditional", "gennorm(beta=4)", "--max-steps", "2", "--json",
+        "--model-conditional", "gennorm(beta=4)", "--steps", "2", "--json",
         "--mixing", "layers(layers=2, activation=wave, bias=0.3)", "--shuffle-pairs", "--hidden", "16,8",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -103,8 +103,8 @@ BAD = [
     (("reproduce", "t2-01", "--seeds", "0"), "--seeds must be a whole number of at least 1, got 0"),
     (("reproduce", "t2-01", "--seeds", "2", "--seed", "1"), "not both"),
     (("reproduce", "t2-01", "--seed", "-1"), "--seed must be a whole number from 0 to 2^63 - 1, got -1"),
-    (("reproduce", "t2-01", "--max-steps", "-5"), "steps must be a whole number of at least 1, got -5"),
-    (("reproduce", "t2-01", "--max-steps", "many"), "valid integer"),
+    (("reproduce", "t2-01", "--steps", "-5"), "steps must be a whole number of at least 1, got -5"),
+    (("reproduce", "t2-01", "--steps", "many"), "valid integer"),
     (("reproduce", "t2-01", "--protocol", "slow"), "unknown protocol 'slow'"),
     (("reproduce", "t2-01", "--device", "tpu"), "device 'tpu' is not available here"),
     (("reproduce", "t2-01", "--jobs", "0"), "--jobs must be a whole number of at least 1, got 0"),
@@ -159,7 +159,7 @@ def heeded_interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("heeded_interrupts")
 def test_ctrl_c_ends_with_one_line_and_a_run_that_goes_on(eager_environment: dict[str, str], tmp_path: Path) -> None:
-    words = ["reproduce", "t2-01", "--max-steps", "100000", "--json", "--out", "store"]
+    words = ["reproduce", "t2-01", "--steps", "100000", "--json", "--out", "store"]
     # Python ends by the signal, not by the code it is given, if Ctrl-C meets an import that runs code from a string.
     script = "import lightning_fabric, torch._dynamo; from identica.cli import main; main()"
     command = [sys.executable, "-c", script, *words]

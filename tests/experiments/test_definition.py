@@ -39,7 +39,7 @@ def test_all_tables_are_there() -> None:
     assert [len(rows_of_table(name)) for name in SPRITES] == [8, 4, 4]
     assert [len(rows_of_table(name)) for name in KITTI] == [10, 7]
     assert [len(rows_of_table(name)) for name in ("4", "5")] == [5, 5]
-    assert len(ROWS) == 60 + 17 + 8
+    assert len(ROWS) == 60 + 17 + 8 + 2
     for row in SYNTHETIC_ROWS:
         assert row.reference("identity") is not None
         assert row.reference("supervised") is not None

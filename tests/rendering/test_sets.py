@@ -89,7 +89,7 @@ def test_another_set_is_not_mixed_in(tmp_path: Path) -> None:
         (("--count", "1", "--layout", "arrays"), "unknown --layout 'arrays': did you mean 'array'?"),
         (("--count", "1", "--pairs", "normal"), "lacks sigma"),
         (("--count", "1", "--pairs", "uniform"), "pairs must be a law around the latents"),
-        (("--count", "1", "--workers", "0"), "--workers must be"),
+        (("--count", "1", "--jobs", "0"), "--jobs must be"),
     ],
 )
 def test_wrong_words_are_told_at_once(command_line: Command, words: tuple[str, ...], message: str) -> None:
@@ -100,7 +100,7 @@ def test_wrong_words_are_told_at_once(command_line: Command, words: tuple[str, .
 
 
 def test_the_command_tells_its_speed(command_line: Command) -> None:
-    words = ("render", "--count", "3", "--size", "8", "--out", "set", "--workers", "1", "--json")
+    words = ("render", "--count", "3", "--size", "8", "--out", "set", "--jobs", "1", "--json")
     code, out, err = command_line(*words)
     assert (code, err) == (0, "")
     told = json.loads(out)
@@ -115,7 +115,7 @@ def test_the_command_tells_its_speed(command_line: Command) -> None:
 def test_a_killed_set_becomes_the_same_with_other_processes(tmp_path: Path, layout: str) -> None:
     words = [sys.executable, "-m", "identica.cli", "render", "--count", "600", "--size", "32", "--layout", layout]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    killed = subprocess.Popen([*words, "--out", str(tmp_path / "killed"), "--workers", "2"], env=environment)
+    killed = subprocess.Popen([*words, "--out", str(tmp_path / "killed"), "--jobs", "2"], env=environment)
     found = tmp_path / "killed" / ("images" if layout == "files" else "images.npy.done")
     for _ in range(1200):
         time.sleep(0.05)
@@ -128,5 +128,5 @@ def test_a_killed_set_becomes_the_same_with_other_processes(tmp_path: Path, layo
     time.sleep(2)  # its processes notice at their next chunk
     assert not (tmp_path / "killed" / "images.npy").exists()
     for name, workers in (("killed", "2"), ("whole", "1")):
-        subprocess.run([*words, "--out", str(tmp_path / name), "--workers", workers], check=True, env=environment)
+        subprocess.run([*words, "--out", str(tmp_path / name), "--jobs", workers], check=True, env=environment)
     assert contents(tmp_path / "killed") == contents(tmp_path / "whole")

@@ -15,7 +15,7 @@ from identica.report.page import Report, write_page
 from identica.validation import Differences
 from identica.verdicts import judge
 
-selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install 'identica[dev]'")
+selenium = pytest.importorskip("selenium", reason="selenium is not installed: make install-dev")
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
@@ -330,7 +330,7 @@ def test_any_number_of_components_can_be_drawn(browser: Any, tmp_path: Path, com
 
 
 def test_the_page_of_the_demo(page: Any, command_line: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = command_line("demo", "--max-steps", "3", "--out", "shown")
+    code, out, err = command_line("demo", "--steps", "3", "--out", "shown")
     assert code == 0, err
     assert "Report, to open in a browser: shown/report.html" in out
     path = Path("shown/report.html").resolve()

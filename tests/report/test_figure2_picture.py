@@ -11,7 +11,7 @@ CommandLine = Callable[..., tuple[int, str, str]]
 
 
 def test_the_figure_is_a_command_with_three_files(command_line: CommandLine, tmp_path: Path) -> None:
-    words = ("figure", "2", "--points", "2", "--max-steps", "1", "--jobs", "1", "--out", "out")
+    words = ("figure", "2", "--points", "2", "--steps", "1", "--jobs", "1", "--out", "out")
     code, out, err = command_line(*words)
     assert code == 0, err
     folder = tmp_path / "out"

@@ -10,7 +10,7 @@ CommandLine = Callable[..., tuple[int, str, str]]
 
 
 def test_each_exponent_is_trained_once(command_line: CommandLine, tmp_path: Path) -> None:
-    words = ("theory", "theorem6", "--max-steps", "1", "--jobs", "1", "--json")
+    words = ("theory", "theorem6", "--steps", "1", "--jobs", "1", "--json")
     code, out, err = command_line(*words)
     assert code == 0, err
     lines = json.loads(out)["runs"]

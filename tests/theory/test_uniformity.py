@@ -23,7 +23,7 @@ def test_without_uniformity_h_collapses_and_without_alignment_it_stays_a_bijecti
 
 
 def test_it_is_a_command(command_line: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
-    words = ("theory", "uniformity", "--max-steps", "3", "--picture", "halves.svg", "--json")
+    words = ("theory", "uniformity", "--steps", "3", "--picture", "halves.svg", "--json")
     code, out, err = command_line(*words)
     assert code == 0, err
     lines = json.loads(out)["runs"]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from identica._checks import DivergenceError, InputError
+from identica._checks import DivergenceError, InputError, LostRankError
+from identica._files import InUseError, StorageError
+from identica._launched import launched
+from identica._signals import TERMINATED, TerminatedError, termination_told
 from identica.cli import data as data
 from identica.cli import datasets as datasets
 from identica.cli import downloads as downloads
@@ -26,7 +33,7 @@ _USAGE_ERROR: Any = typer.BadParameter.__mro__[2]
 # Options that have one name in all commands now.
 _RENAMED = {
     "--random-state": "--seed",
-    "--steps": "--max-steps",
+    "--max-steps": "--steps",
     "--workers": "--jobs",
     "--validation-fraction": "--held-out",
 }
@@ -35,18 +42,20 @@ _RENAMED = {
 def main() -> None:
     """Entry point: one clear line for bad input, no traceback."""
     try:
-        with in_one_line():
+        with in_one_line(), termination_told(), _one_voice():
             code = app(standalone_mode=False)
     except _USAGE_ERROR as error:
         _end(_usage(error), BAD_INPUT)
     except InputError as error:
         _end(str(error), BAD_INPUT)
-    except DivergenceError as error:
+    except (DivergenceError, InUseError, LostRankError, StorageError) as error:
         _end(str(error), FAILED)
     except OSError as error:
         _end(f"{error.strerror or type(error).__name__}: {error.filename or error}", FAILED)
     except InterruptedWork as error:
         _end(f"interrupted; {error}", INTERRUPTED)
+    except TerminatedError as error:
+        _end(f"interrupted; {error}" if str(error) else "interrupted", TERMINATED)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:  # typer itself may turn Ctrl-C into this code
@@ -64,3 +73,13 @@ def _usage(error: Any) -> str:
     text: str = error.format_message()
     newer = _RENAMED.get(getattr(error, "option_name", None) or "")
     return text if newer is None else f"{error.option_name} is {newer} now: give {newer}"
+
+
+@contextmanager
+def _one_voice() -> Iterator[None]:
+    """Of several processes that do the same, the first one prints."""
+    if launched().is_first:
+        yield
+        return
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        yield

@@ -61,7 +61,7 @@ class Given(NamedTuple):
             ),
             "scaling": options.scaling,
             "noise": _values.number("--noise", options.noise),
-            "max_steps": options.max_steps,
+            "max_steps": options.steps,
             "max_seconds": options.max_seconds,
             "batch_size": options.batch_size,
             "device": options.device,
@@ -77,7 +77,7 @@ def check_options(options: FitOptions) -> None:
         ("scaling", options.scaling, _names.SCALINGS),
     ):
         _checks.choice(name, value, allowed)
-    for name, number in (("n_components", options.n_components), ("max_steps", options.max_steps)):
+    for name, number in (("n_components", options.n_components), ("max_steps", options.steps)):
         if number is not None:
             _checks.at_least_one(name, number)
     if options.max_seconds is not None:

@@ -22,13 +22,13 @@ __all__ = [
     "HeldOut",
     "Jobs",
     "Layout",
-    "MaxSteps",
     "Out",
     "Overwrite",
     "ProtocolName",
     "RunOptions",
     "Seed",
     "Seeds",
+    "Steps",
     "Trial",
     "takes",
 ]
@@ -62,7 +62,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
 ProtocolName = Annotated[str, typer.Option("--protocol", help="fast (minutes on a laptop) or paper (the authors').")]
-MaxSteps = Annotated[int | None, typer.Option("--max-steps", help="Number of updates instead of the protocol's.")]
+Steps = Annotated[int | None, typer.Option("--steps", help="Number of updates instead of the protocol's.")]
 Seed = Annotated[int, typer.Option("--seed", help="Of all that is random; the same one gives the same result.")]
 
 
@@ -126,8 +126,8 @@ class FitOptions:
         str,
         typer.Option("--window", help="With --lag: rows that the encoder sees at a time; auto: by held-out bits."),
     ] = "auto"
-    max_steps: Annotated[
-        int | None, typer.Option("--max-steps", help="Number of updates, of one fit; default: by held-out bits.")
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="Number of updates, of one fit; default: by held-out bits.")
     ] = None
     max_seconds: Annotated[float | None, typer.Option("--max-seconds", help="Time for training.")] = None
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs in an update.")] = None
@@ -140,10 +140,15 @@ class RunOptions:
     """How runs are computed, and where they are stored."""
 
     seeds: Seeds = None
-    max_steps: MaxSteps = None
+    steps: Steps = None
     jobs: Jobs = None
     device: Device = "auto"
-    engine: Annotated[str, typer.Option("--engine", help="Where runs are computed: local, this machine.")] = "local"
+    engine: Annotated[
+        str, typer.Option("--engine", help="Where runs are computed: local (this machine) or ray (a Ray cluster).")
+    ] = "local"
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of a Ray cluster, such as auto; default: one on this machine.")
+    ] = None
     out: Out = Path("runs")
     as_json: AsJson = False
 

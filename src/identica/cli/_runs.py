@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import typer
 
 from identica import _checks
 from identica._checks import InputError
+from identica._launched import launched
 from identica._places import check_folder
 from identica.cli._app import FAILED
 from identica.cli._options import RunOptions
@@ -42,16 +44,20 @@ def collect(
         _checks.at_least_one("--jobs", options.jobs)
     check_folder("--out", options.out)
     from identica._progress import progress_bars
-    from identica.experiments import ENGINES, RunStore
+    from identica.experiments import RunStore, make_engine
     from identica.training import resolve_device
 
     at_once = options.jobs or (os.cpu_count() or 1)
     if any(run.recipe.training.threads == 0 for run in runs) and options.jobs is None:
         at_once = 1  # such a run takes all cores by itself
-    engine = ENGINES[_checks.choice("--engine", options.engine, ENGINES)](at_once, resolve_device(options.device))
+    if launched().size > 1:
+        if options.engine != "local" or (at_once > 1 and options.jobs is not None):
+            raise InputError("several processes that share each batch compute one run at a time, with --engine local")
+        at_once = 1
+    engine = make_engine(options.engine, at_once, resolve_device(options.device), options.address)
     store = RunStore(options.out)
     records, failures = {}, []
-    with kept_if_interrupted(_GOES_ON), progress_bars(runs) as listen:
+    with kept_if_interrupted(_GOES_ON), progress_bars(runs) if launched().is_first else nullcontext(None) as listen:
         for outcome in engine.compute(runs, store, listen):
             if outcome.record is None:
                 failures.append(f"{outcome.run.label}: {outcome.error}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from identica import _progress
+from identica._signals import TerminatedError
 
 __all__ = ["InterruptedWork", "kept_if_interrupted", "quietly", "say"]
 
@@ -32,8 +33,10 @@ def say(*lines: str) -> None:
 
 @contextmanager
 def kept_if_interrupted(text: str) -> Iterator[None]:
-    """Say what is kept of the work if Ctrl-C ends the block."""
+    """Say what is kept of the work if Ctrl-C or SIGTERM ends the block."""
     try:
         yield
     except KeyboardInterrupt:
         raise InterruptedWork(text) from None
+    except TerminatedError:
+        raise TerminatedError(text) from None

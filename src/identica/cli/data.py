@@ -81,7 +81,7 @@ def fit(
     given = read(data, options, beside=_values.names(color) or ())
     from identica.estimator import ContrastiveICA
 
-    budget = options.max_steps is not None or options.max_seconds is not None
+    budget = options.steps is not None or options.max_seconds is not None
     estimator = ContrastiveICA(
         **given.settings(options),
         space=space,

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from identica._checks import InputError
-from identica.cli._app import AsJson, app
+from identica.cli._app import AsJson, Commands, app
 
 __all__ = ["kitti_masks"]
 
-group = typer.Typer(help="Make data sets from others.", rich_markup_mode=None, no_args_is_help=True)
+group = Commands(help="Make data sets from others.", no_args_is_help=True)
 app.add_typer(group, name="data")
 
 

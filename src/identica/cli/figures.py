@@ -69,7 +69,7 @@ def _figure2(points: int, backwards: bool, protocol: str, options: RunOptions) -
 
     directions = DIRECTIONS if backwards else DIRECTIONS[:1]
     seeds = chosen_seeds(options.seeds)
-    plan = plan_figure2(points, seeds, protocol=protocol, steps=options.max_steps, directions=directions)
+    plan = plan_figure2(points, seeds, protocol=protocol, steps=options.steps, directions=directions)
     records = collect([point.run for point in plan], options)
     summary = summarise_figure2(plan, records)
     _write("figure2", summary, lambda path: draw_figure2(summary, path), options, describe_figure2(summary))
@@ -89,7 +89,7 @@ def _figure3(images: int, row: str | None, nearest: bool, protocol: str, options
         traversal = traverse(_renderer(pixels), images)
     recovered = None
     if chosen is not None:
-        run = replace(chosen, source=source).run(0, protocol, options.max_steps)
+        run = replace(chosen, source=source).run(0, protocol, options.steps)
         collect([run], options)
         recovered = recover(RunStore(options.out), run.name, traversal)
     summary = summarise_figure3(traversal, recovered)

@@ -15,7 +15,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica._places import check_folder
 from identica.cli._app import AsJson, app, existing_store
-from identica.cli._options import MaxSteps, Out, ProtocolName, RunOptions, Seed, takes
+from identica.cli._options import Out, ProtocolName, RunOptions, Seed, Steps, takes
 from identica.cli._runs import chosen_seeds, collect
 from identica.cli._said import say
 
@@ -59,7 +59,9 @@ def reproduce(
     ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", help="All rows of table 1 to 5, workshop1 to workshop5, or 3-widths, which is ours."),
+        typer.Option(
+            "--table", help="All rows of table 1 to 5, workshop1 to workshop5, or our own 3-widths, workshop2-infonce."
+        ),
     ] = None,
     seed: OneSeed = None,
     protocol: ProtocolName = "fast",
@@ -83,7 +85,7 @@ def reproduce(
     seeds = chosen_seeds(options.seeds, seed)
     whole = _checks.choice("--size", size, ("laptop", "paper")) == "paper"
     here = [_with_data(row, whole, rendered_pairs) for row in dict.fromkeys(chosen)]
-    runs = plan(here, seeds, protocol, steps=options.max_steps, supervised=supervised)
+    runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
     _compute(runs, options, report)
 
 
@@ -136,7 +138,7 @@ def run(
     source = Synthetic(parse_space(space, dim), *laws, observed, parse_mixing(mixing), shuffle_pairs)
     model = Model.named(model_space, model_conditional, codes or dim, cast("Widths", widths))
     row = Row("own", source, Contrastive(model, cast("Axes", axes)))
-    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.max_steps, supervised=supervised)
+    runs = plan([row], chosen_seeds(options.seeds, seed), protocol, steps=options.steps, supervised=supervised)
     _compute([_with_hidden(one, hidden) for one in runs], options, report)
 
 
@@ -179,7 +181,7 @@ def export(
 
 @app.command()
 def demo(
-    max_steps: MaxSteps = None,
+    steps: Steps = None,
     seed: Seed = 0,
     out: Out = Path("demo"),
 ) -> None:
@@ -192,7 +194,7 @@ def demo(
         "Ten factors in a box, uniform. Pairs of related points (Laplace noise) are mixed by a random network.\n"
         "The encoder sees the mixtures only; InfoNCE with the matching similarity should undo the mixing.\n",
     )
-    runs = plan([row], [seed], steps=max_steps, supervised=True)
+    runs = plan([row], [seed], steps=steps, supervised=True)
     store, records = RunStore(out), collect(runs, RunOptions(out=out))
     contrastive, baseline = (records[one.name] for one in runs)
     print(_demo_text(row, contrastive, baseline))

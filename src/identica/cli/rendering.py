@@ -30,7 +30,7 @@ def render(
         typer.Option("--pairs", help="Render also a partner for each, by a law such as 'normal(sigma=0.1)'."),
     ] = None,
     samples: Annotated[int, typer.Option("--samples", help="Rays through a pixel.")] = 4,
-    workers: Annotated[int | None, typer.Option("--workers", help="Processes; default: one per core.")] = None,
+    workers: Annotated[int | None, typer.Option("--jobs", help="Processes; default: one per core.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Render pictures of a teapot under a spotlight with their ten latents, as in 3DIdent."""
@@ -40,7 +40,7 @@ def render(
 
     for name, number in (("--count", count), ("--size", size), ("--samples", samples)):
         _checks.at_least_one(name, number)
-    at_once = _checks.at_least_one("--workers", workers) if workers is not None else os.cpu_count() or 1
+    at_once = _checks.at_least_one("--jobs", workers) if workers is not None else os.cpu_count() or 1
     _checks.choice("--layout", layout, LAYOUTS)
     kind = next(one for one in LAYOUTS if one == layout)
     law = None if pairs is None else parse_law(pairs, 10)

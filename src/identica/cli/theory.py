@@ -149,7 +149,7 @@ def theorem6(options: RunOptions) -> None:
     from identica.experiments import RunStore, find_rows, plan
     from identica.theory import explain
 
-    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.max_steps)
+    runs = plan(find_rows(_WITHOUT_BOUNDS), chosen_seeds(options.seeds), steps=options.steps)
     records, store = collect(runs, options), RunStore(options.out)
     found = []
     for run in runs:
@@ -171,7 +171,7 @@ def theorem6(options: RunOptions) -> None:
 
 @theory.command()
 def uniformity(
-    max_steps: Annotated[int, typer.Option("--max-steps", help="Number of updates with the whole loss.")] = 1500,
+    steps: Annotated[int, typer.Option("--steps", help="Number of updates with the whole loss.")] = 1500,
     seed: Seed = 0,
     picture: Picture = None,
     overwrite: Overwrite = False,
@@ -181,9 +181,9 @@ def uniformity(
     from identica.report import plot_volumes
     from identica.theory import train_with_parts_of_loss
 
-    _checks.at_least_one("--max-steps", max_steps)
+    _checks.at_least_one("--steps", steps)
     check_picture(picture, overwrite=overwrite)
-    found = train_with_parts_of_loss(steps=max_steps, seed=seed)
+    found = train_with_parts_of_loss(steps=steps, seed=seed)
     if picture is not None:
         plot_volumes({kept.loss: kept.volume for kept in found}, picture)
     _show([kept.summary() for kept in found], as_json)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from identica._checks import InputError
+from identica._install import how_to_install
 
 __all__ = ["file_suffix", "files_in", "known_suffix", "library", "listing", "member", "one_line", "reading"]
 
@@ -55,7 +56,7 @@ def library(module: str, task: str, package: str | None = None) -> ModuleType:
         return importlib.import_module(module)
     except ImportError:
         needed = package or module.partition(".")[0]
-        raise InputError(f"{task} needs {needed}: pip install 'identica[files]'") from None
+        raise InputError(f"{task} needs {needed}: {how_to_install('files')}") from None
 
 
 @contextmanager

@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, final
 
-from torch import Generator, nn
+import torch
+from torch import Generator, Tensor, nn
 
-__all__ = ["Initialisation", "convolution", "linear", "transposed_convolution"]
+from identica._ranks import mean_over_ranks, ranks
+
+__all__ = ["BatchNorm", "Initialisation", "convolution", "linear", "transposed_convolution"]
 
 Initialisation = Literal["kaiming", "torch"]
 """How weights start: `kaiming` (normal, matched to the slope, zero biases) or `torch` (torch's default)."""
+
+
+@final
+class BatchNorm(nn.BatchNorm2d):
+    """Batch norm of images, by moments of the whole batch if several processes share it."""
+
+    def forward(self, maps: Tensor) -> Tensor:
+        """Normalised maps."""
+        if not self.training or ranks().size == 1:
+            return super().forward(maps)
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        assert self.momentum is not None
+        over_pixels = (1, -1, 1, 1)
+        mean = mean_over_ranks(maps.mean(dim=(0, 2, 3)))
+        centred = maps - mean.view(over_pixels)
+        variance = mean_over_ranks(centred.square().mean(dim=(0, 2, 3)))
+        with torch.no_grad():
+            count = ranks().size * maps.numel() // maps.shape[1]
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * count / (count - 1), self.momentum)
+            assert self.num_batches_tracked is not None
+            self.num_batches_tracked.add_(1)
+        scale = self.weight * (variance + self.eps).rsqrt()
+        return centred * scale.view(over_pixels) + self.bias.view(over_pixels)
 
 
 def linear(fan_in: int, fan_out: int, slope: float, initialisation: Initialisation, generator: Generator) -> nn.Linear:

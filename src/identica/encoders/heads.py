@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
+from identica._ranks import mean_over_ranks
 from identica.encoders.units import SMALLEST_WIDTH, Units, unit_variance
 from identica.spaces import Box, Product, Real, Space, Sphere
 
@@ -155,7 +156,7 @@ class NormalisedHead(Head):
     def forward(self, values: Tensor) -> Tensor:
         """Points of controlled size."""
         if self.training:
-            mean, width = self._measure(values)
+            mean, width = self._measure(values)  # of the whole batch, if several processes share it
             with torch.no_grad():
                 self.mean.lerp_(mean, self.momentum)
                 self.width.lerp_(width, self.momentum)
@@ -170,8 +171,8 @@ class NormalisedHead(Head):
         return Units(mean, math.sqrt(12) / width) if self.order == 2 else Units(mean - width / 2, 1 / width)
 
     def _measure(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        mean = values.mean(dim=0)
-        moment = (values - mean).abs().pow(self.order).mean(dim=0)
+        mean = mean_over_ranks(values.mean(dim=0))
+        moment = mean_over_ranks((values - mean).abs().pow(self.order).mean(dim=0))
         width = 2 * ((self.order + 1) * moment).pow(1 / self.order)
         return mean, width.clamp_min(SMALLEST_WIDTH)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from identica import _checks
-from identica.encoders._layers import convolution, linear
+from identica.encoders._layers import BatchNorm, convolution, linear
 
 __all__ = ["ResNet18", "ResidualBlock", "memory_format_of"]
 
@@ -108,4 +108,4 @@ def _normed(fan_in: int, fan_out: int, kernel: int, stride: int, generator: Gene
         bias=False,
         mode="fan_out",
     )
-    return layer, nn.BatchNorm2d(fan_out, device=generator.device)
+    return layer, BatchNorm(fan_out, device=generator.device)

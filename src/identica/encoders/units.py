@@ -7,6 +7,8 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
+from identica._ranks import mean_over_ranks
+
 __all__ = ["SMALLEST_WIDTH", "Stretch", "Turn", "Units", "unit_variance"]
 
 SMALLEST_WIDTH = 1e-6
@@ -87,8 +89,8 @@ class Stretch(nn.Module):
     def pull(self, first: Tensor, second: Tensor, alpha: float) -> Tensor:
         """A penalty for factors far from what partners say; these are codes that are not stretched yet."""
         with torch.no_grad():
-            moments = (first - second).abs().pow(alpha).mean(dim=0).clamp_min(SMALLEST_WIDTH**2)
-            logs = moments.log() / alpha
+            moments = mean_over_ranks((first - second).abs().pow(alpha).mean(dim=0))
+            logs = moments.clamp_min(SMALLEST_WIDTH**2).log() / alpha
             self.distances.lerp_(logs - logs.mean(), self.momentum)
         return (self.logs() + self.distances).square().sum()
 

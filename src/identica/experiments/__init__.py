@@ -1,10 +1,12 @@
 """Experiments as data, and the store of what they gave."""
 
+from identica.experiments.choice import ENGINES, make_engine
 from identica.experiments.definition import Changes, Published, Reference, Row, plan
-from identica.experiments.engines import ENGINES, LocalEngine, Outcome
+from identica.experiments.engines import LocalEngine, Outcome
 from identica.experiments.figure2 import PANELS, Panel, Point, plan_figure2
 from identica.experiments.figure3 import Recovered, Traversal, nearest_images, recover, traverse
 from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
+from identica.experiments.ray_engine import RayEngine
 from identica.experiments.restore import Restored, restore, restore_learner
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import RunStore
@@ -19,6 +21,7 @@ __all__ = [
     "Panel",
     "Point",
     "Published",
+    "RayEngine",
     "Recovered",
     "Reference",
     "Restored",
@@ -28,6 +31,7 @@ __all__ = [
     "Traversal",
     "execute",
     "find_rows",
+    "make_engine",
     "nearest_images",
     "plan",
     "plan_figure2",

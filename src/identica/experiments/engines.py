@@ -12,13 +12,17 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple, Protocol, final
 
+from identica._checks import InputError
+from identica._files import InUseError, StorageError
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import Record, RunStore
 from identica.training import DivergenceError
 
-__all__ = ["ENGINES", "Engine", "Listen", "LocalEngine", "Outcome", "Progress"]
+__all__ = ["Engine", "Listen", "LocalEngine", "Outcome", "Progress", "attempt", "finished"]
 
 _SECONDS_BETWEEN_REPORTS = 0.2
+# How long a process that is asked to end may take to finish its step and to write its checkpoint.
+_SECONDS_TO_END = 20.0
 
 
 class Progress(NamedTuple):
@@ -67,15 +71,13 @@ class LocalEngine:
 
     def compute(self, runs: Sequence[Run], store: RunStore, listen: Listen | None = None) -> Iterator[Outcome]:
         """Yield an outcome for each run, as they end."""
-        unfinished = {run.name: run for run in runs if store.load(run.name) is None}
-        for run in runs:
-            if run.name not in unfinished:
-                yield Outcome(run, execute(run, store, device=self.device))
+        done, unfinished = finished(runs, store, self.device)
+        yield from done
         if min(self.workers, len(unfinished)) > 1:
-            yield from self._side_by_side(list(unfinished.values()), store, listen)
+            yield from self._side_by_side(unfinished, store, listen)
         else:
-            for run in unfinished.values():
-                yield _attempt(run, store, self.device, listen)
+            for run in unfinished:
+                yield attempt(run, store, self.device, listen)
 
     def _side_by_side(self, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
         """A process for each run: its peak memory is its own, and nothing leaks into the next."""
@@ -102,12 +104,14 @@ class LocalEngine:
                     elif listen is not None:
                         listen(message)
         finally:
-            for _, process in active.values():
-                process.terminate()
+            _end([process for _, process in active.values()])
 
 
-ENGINES: dict[str, Callable[[int, str], Engine]] = {"local": LocalEngine}
-"""Engines by name, each made from the number of runs at a time and a device."""
+def finished(runs: Sequence[Run], store: RunStore, device: str) -> tuple[Iterator[Outcome], list[Run]]:
+    """Outcomes of runs that are in the store, and the others, each once."""
+    unfinished = {run.name: run for run in runs if store.load(run.name) is None}
+    done = [run for run in runs if run.name not in unfinished]
+    return (Outcome(run, execute(run, store, device=device)) for run in done), list(unfinished.values())
 
 
 class _Ended(NamedTuple):
@@ -125,7 +129,8 @@ def _next_message(receiver: Connection, process: SpawnProcess) -> Progress | _En
     return message
 
 
-def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Outcome:
+def attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Outcome:
+    """Compute a run here; what can go wrong with it becomes its outcome."""
     last = 0.0
 
     def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
@@ -137,14 +142,27 @@ def _attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> O
 
     try:
         return Outcome(run, execute(run, store, device=device, report=report))
-    except DivergenceError as error:
+    except (DivergenceError, InUseError, StorageError) as error:
         return Outcome(run, error=str(error))
 
 
 def _work(run: Run, store: RunStore, device: str, sender: Connection) -> None:
     """What the process of a run does."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once and silently: the checkpoint is always whole
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end silently, in training after the checkpoint is written
     try:
-        sender.send(_Ended(_attempt(run, store, device, sender.send).error))
+        sender.send(_Ended(attempt(run, store, device, sender.send).error))
+    except InputError as error:
+        sender.send(_Ended(str(error)))
     except BrokenPipeError:  # whoever asked for this run is gone
         os._exit(1)
+
+
+def _end(processes: Sequence[SpawnProcess]) -> None:
+    """Ask processes to end, and end those that do not."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + _SECONDS_TO_END
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+        if process.is_alive():
+            process.kill()

@@ -13,7 +13,12 @@ from identica.experiments.kitti import TABLE_3, TABLE_3_WIDTHS, WORKSHOP_TABLE_5
 from identica.experiments.restore import known_types
 from identica.experiments.store import Record
 from identica.experiments.threedident import TABLE_4, TABLE_5
-from identica.experiments.workshop import WORKSHOP_TABLE_2, WORKSHOP_TABLE_3, WORKSHOP_TABLE_4
+from identica.experiments.workshop import (
+    WORKSHOP_TABLE_2,
+    WORKSHOP_TABLE_2_INFONCE,
+    WORKSHOP_TABLE_3,
+    WORKSHOP_TABLE_4,
+)
 from identica.laws import GeneralizedNormal, Laplace, Law, Normal, Uniform, VonMisesFisher
 from identica.learners import Contrastive
 from identica.models import Model
@@ -125,11 +130,12 @@ TABLES = {
     "5": TABLE_5,
     "workshop1": WORKSHOP_TABLE_1,
     "workshop2": WORKSHOP_TABLE_2,
+    "workshop2-infonce": WORKSHOP_TABLE_2_INFONCE,
     "workshop3": WORKSHOP_TABLE_3,
     "workshop4": WORKSHOP_TABLE_4,
     "workshop5": WORKSHOP_TABLE_5,
 }
-"""Rows of each table, in its order; `3-widths` is our own."""
+"""Rows of each table, in its order; `3-widths` and `workshop2-infonce` are our own."""
 ROWS = {row.id: row for table in TABLES.values() for row in table}
 """All rows, by their names."""
 
@@ -154,7 +160,7 @@ def _published(source: Any) -> Any:
 
 
 def rows_of_table(table: str) -> tuple[Row, ...]:
-    """The rows of a table: `1` to `5`, `workshop1` to `workshop5`, or our own `3-widths`."""
+    """The rows of a table: `1` to `5`, `workshop1` to `workshop5`, or our own `3-widths` or `workshop2-infonce`."""
     return TABLES[_checks.choice("table", table, TABLES)]
 
 

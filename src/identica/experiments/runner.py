@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 import torch
 
+from identica._launched import Ranks, launched
 from identica._machine import describe_machine, peak_memory_mb, versions
 from identica._plain import digest, to_plain
 from identica._random import random_stream
+from identica._ranks import wait_for_all
 from identica._words import percent
-from identica.assembly import fit
-from identica.experiments.evaluation import PREFIXES, as_numpy, evaluations, example_pairs, identity, summaries
+from identica.assembly import Fit, fit
+from identica.experiments.evaluation import (
+    PREFIXES,
+    Evaluation,
+    as_numpy,
+    evaluations,
+    example_pairs,
+    identity,
+    summaries,
+)
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
 from identica.learners import Learner, LearnerSettings
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
-from identica.sources import LabelledSource, SourceSettings
+from identica.sources import LabelledSource, Part, SourceSettings
 from identica.training import Report, resolve_device
 
 __all__ = ["Run", "execute"]
@@ -89,10 +100,29 @@ class Run:
 
 
 def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None) -> Record:
-    """Return the stored record of a run, training it first (or going on with it) if there is none."""
-    stored = store.load(run.name)
-    if stored is not None:
-        return _with_all_scores(run, store, stored)
+    """Return the stored record of a run, training it first (or going on with it) if there is none.
+
+    If torchrun or SLURM started several processes, all of them must be given the same runs in the same order: they
+    share each batch, and the first one writes.
+    """
+    stored, ranks = store.load(run.name), launched()
+    if stored is not None and not _missing(run, stored):
+        return stored
+    with store.writing(run.name) if ranks.is_first else nullcontext():
+        if ranks.size == 1:
+            stored = store.load(run.name)  # another process may have finished it meanwhile
+        if stored is None:
+            _train(run, store, ranks, device, report)
+        elif ranks.is_first and _missing(run, stored):
+            _add_scores(run, store, stored)
+    wait_for_all(ranks)
+    record = store.load(run.name)
+    assert record is not None
+    return record
+
+
+def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> None:
+    """Train a run and store all that it gave."""
     started = time.monotonic()
     device = resolve_device(device)
     source = run.learnt_source.build(run.seed, device)
@@ -115,7 +145,19 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         evaluate_every=max(1, run.recipe.training.steps // _CURVE_POINTS),
         checkpoint=store.checkpoint(run.name),
         report=report,
+        spread=True,
     )
+    if ranks.is_first:
+        used = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
+        _store(run, store, source, fitted, scored, used)
+
+
+def _store(
+    run: Run, store: RunStore, source: LabelledSource, fitted: Fit, scored: Mapping[Part, Evaluation], used: Record
+) -> None:
+    """Score what was trained, and write it."""
+    factors, observations = scored["test"].factors, scored["test"].observations
+    kinds = [factor.kind for factor in source.factors]
     codes = {part: one.codes(fitted.learner) for part, one in scored.items()}
     record = _describe(run, source) | {
         **{
@@ -125,18 +167,18 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         "fitted": fitted.fitted,
         "curve": fitted.curve,
     }
+    processes = {"processes": used["processes"]} if used["processes"] > 1 else {}
     cost = {
-        "seconds": round(prepared + fitted.seconds, 2),
+        "seconds": round(used["seconds"], 2),
         "peak_memory_mb": peak_memory_mb(),
-        "machine": describe_machine() | {"device": device},
+        "machine": describe_machine() | {"device": used["device"]} | processes,
     }
     arrays = {"observations": scored["test"].kept}
     arrays |= {f"{PREFIXES[part]}factors": one.factors for part, one in scored.items()}
     arrays |= {f"{PREFIXES[part]}codes": values for part, values in codes.items()}
     if run.learner.kind == "unsupervised":
-        arrays |= example_pairs(source, random_stream(run.seed, "examples", device))
+        arrays |= example_pairs(source, random_stream(run.seed, "examples", used["device"]))
     store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
-    return record | cost
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:
@@ -159,12 +201,14 @@ def _describe(run: Run, source: LabelledSource) -> Record:
     }
 
 
-def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
-    """The record with the scores that this run asks for; those that it lacks come from the stored codes."""
-    missing = [name for name in run.scores if name not in record["scores"]]
-    if not missing:
-        return record
-    arrays = store.arrays(run.name)
+def _missing(run: Run, record: Record) -> list[str]:
+    """Scores that this run asks for and its record lacks."""
+    return [name for name in run.scores if name not in record["scores"]]
+
+
+def _add_scores(run: Run, store: RunStore, record: Record) -> None:
+    """Compute the scores that a record lacks from the stored codes."""
+    missing, arrays = _missing(run, record), store.arrays(run.name)
     kinds = record.get("kinds", ["continuous"] * len(record["factors"]))
     added: dict[str, Any] = {
         f"{part}scores": summaries(missing, arrays[f"{part}factors"], arrays[f"{part}codes"], kinds)
@@ -175,6 +219,3 @@ def _with_all_scores(run: Run, store: RunStore, record: Record) -> Record:
         observations = torch.from_numpy(arrays["observations"])
         added["identity"] = identity(missing, arrays["factors"], observations, kinds)
     store.add_scores(run.name, added)
-    completed = store.load(run.name)
-    assert completed is not None
-    return completed

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from identica.rendering.scene import Scene
 
@@ -19,6 +18,8 @@ _BLACKMAN_HARRIS = (0.35875, -0.48829, 0.14128, -0.01168)
 
 def unit_samples(pixels: int, samples: int) -> NDArray[np.float64]:
     """Points of [0, 1)^8 for each sample of each pixel, spread evenly in a pixel and shifted from pixel to pixel."""
+    from scipy.stats import qmc  # takes a while to import, and latents are needed without it
+
     even = qmc.Sobol(_DIMENSIONS, scramble=True, rng=0).random_base2(math.ceil(math.log2(samples)))[:samples]
     shifts = np.random.default_rng(0).random((pixels, 1, _DIMENSIONS))
     return ((even[None] + shifts) % 1.0).reshape(-1, _DIMENSIONS)

@@ -1,6 +1,6 @@
 """The same scene in Blender's path tracer, as the reference for the fast renderer.
 
-It needs `pip install 'identica[blender]'`; each release of Blender runs on one version of Python only.
+It needs the extra `blender`; each release of Blender runs on one version of Python only.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from PIL import Image
 
 from identica import _checks
 from identica._checks import InputError
+from identica._install import how_to_install
 from identica.rendering.placing import Placing, place
 from identica.rendering.scene import Scene
 from identica.rendering.teapot import Mesh, teapot_mesh
@@ -179,7 +180,7 @@ def _blender() -> Any:
     except ImportError as error:
         version = ".".join(map(str, sys.version_info[:2]))
         raise InputError(
-            f"Blender is not installed for Python {version}: pip install 'identica[blender]' (Blender 4.2 to 4.5 run "
+            f"Blender is not installed for Python {version}: {how_to_install('blender')} (Blender 4.2 to 4.5 run "
             "on Python 3.11)"
         ) from error
     return bpy

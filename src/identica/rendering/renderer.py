@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from identica import _checks
 from identica._checks import InputError
+from identica._install import how_to_install
 from identica.rendering import _samples
 from identica.rendering._parts import Body, Camera, Ground, Lights, Room
 from identica.rendering.placing import Placing, place
@@ -119,7 +120,7 @@ def _compiled() -> Any:
 
         from identica.rendering import _kernels
     except ImportError as error:
-        raise InputError(f"rendering needs {error.name}: pip install 'identica[render]'") from error
+        raise InputError(f"rendering needs {error.name}: {how_to_install('render')}") from error
     return _kernels
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from identica._checks import InputError
 from identica._folders import data_folder
+from identica._install import how_to_install
 
 __all__ = ["CAR", "PEDESTRIAN", "Annotated", "annotation_digest", "annotation_files", "read_annotations"]
 
@@ -21,13 +22,14 @@ CAR = 1
 PEDESTRIAN = 2
 """The class of pedestrians; 10 marks what annotators left open."""
 
+_MOST_PIXELS = 1 << 26  # of a frame
 _FOLDERS = ("kitti_mots", "mots20")
 
 
 class Annotated(NamedTuple):
     """An object in a frame of a video.
 
-    Args:
+    Attributes:
         frame: The number of the frame.
         name: Of the object, the same in all frames.
         kind: Its class.
@@ -47,7 +49,10 @@ class Annotated(NamedTuple):
         """Zeros and ones, [height, width]."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # pycocotools speaks to numpy in the way of before 2.0
-            found: NDArray[np.uint8] = _library().decode(self._encoded)
+            try:
+                found: NDArray[np.uint8] = _library().decode(self._encoded)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"frame {self.frame} must have run lengths of a mask: {error}") from None
         return found
 
     def corner(self) -> tuple[int, int, int, int]:
@@ -96,6 +101,8 @@ def read_annotations(path: Path, kinds: Container[int]) -> Iterator[Annotated]:
                 f"line {number} of {str(path)!r} must be 'frame id class height width rle', got {line[:40]!r}"
             ) from None
         if kind in kinds:
+            if not 0 < height * width <= _MOST_PIXELS or height < 0:
+                raise InputError(f"line {number} of {str(path)!r} must be of a frame, got {height} × {width} pixels")
             yield Annotated(frame, name, kind, height, width, runs)
 
 
@@ -103,5 +110,5 @@ def _library() -> Any:
     try:
         from pycocotools import mask
     except ImportError:
-        raise InputError("reading annotations of masks needs pycocotools: pip install 'identica[images]'") from None
+        raise InputError(f"reading annotations of masks needs pycocotools: {how_to_install('images')}") from None
     return mask

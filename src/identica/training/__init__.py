@@ -1,8 +1,10 @@
 """The loop that trains a learner: schedules, optimisers, checkpoints and devices. It knows no metric."""
 
+from identica._checks import DivergenceError, LostRankError
+from identica.training._watch import Report
 from identica.training.checkpoint import Curve
 from identica.training.devices import resolve_device
-from identica.training.loop import DivergenceError, Report, Trained, train
+from identica.training.loop import Trained, train
 from identica.training.muon import Muon, orthogonalise
 from identica.training.optimization import check_groups, make_optimizers
 from identica.training.schedule import Schedule
@@ -10,6 +12,7 @@ from identica.training.schedule import Schedule
 __all__ = [
     "Curve",
     "DivergenceError",
+    "LostRankError",
     "Muon",
     "Report",
     "Schedule",

@@ -1,37 +1,33 @@
-"""The training loop: device, precision, schedule, checkpoint and exact resume. It knows no metric."""
+"""The training loop: devices, precision, schedule, checkpoint and exact resume. It knows no metric."""
 
 from __future__ import annotations
 
 import functools
-import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-import torch
 from torch import Generator, Tensor
 from torch.optim import Optimizer
 
 from identica import _checks
-from identica._checks import DivergenceError
+from identica._launched import ALONE, launched
+from identica._ranks import together
+from identica._signals import held_back
 from identica.learners import Learner
 from identica.sources import Source
+from identica.training._processes import Crew, make_fabric
+from identica.training._watch import Evaluate, Report, Watch
 from identica.training.checkpoint import Curve, State
-from identica.training.devices import resolve_device
 from identica.training.schedule import Schedule
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-__all__ = ["DivergenceError", "Report", "Trained", "train"]
+__all__ = ["Trained", "train"]
 
 _STEPS_BETWEEN_LOOKS = 20
-
-Evaluate = Callable[[Learner], Mapping[str, float]]
-Report = Callable[[int, float, Mapping[str, float]], None]
-"""Is told the step, the loss and the latest scores."""
 
 
 @final
@@ -58,6 +54,7 @@ def train(
     checkpoint: Path | None = None,
     checkpoint_seconds: float = 15.0,
     report: Report | None = None,
+    spread: bool = False,
 ) -> Trained:
     """Minimise the learner's loss over its parameters, in place.
 
@@ -75,19 +72,26 @@ def train(
         checkpoint: File to resume from and to save to; a run that was cut off ends exactly as one that was not.
         checkpoint_seconds: Time between saves.
         report: Called with the step, the loss and the latest scores; on the CPU after every step.
-    """
-    from lightning_fabric import Fabric
+        spread: Share each batch among all processes that torchrun or SLURM started; the result is that of one.
 
+    Ctrl-C and SIGTERM take effect after the step under way, when the checkpoint is written; a second one at once.
+    """
     _checks.at_least("batch_size", batch_size, 2)
-    kind, _, number = resolve_device(device).partition(":")
-    fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1, precision=precision)  # type: ignore[arg-type]
+    ranks = launched() if spread else ALONE
+    fabric = make_fabric(device, precision, ranks)
+    crew = Crew(ranks, fabric.device)
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
-    if checkpoint is not None and checkpoint.exists():
-        state.load(checkpoint)
-    watch = _Watch(learner, state, schedule.steps, evaluate, evaluate_every, checkpoint, checkpoint_seconds, report)
+    if checkpoint is not None:
+        state.resume(checkpoint)
+    watched = evaluate, evaluate_every, checkpoint, checkpoint_seconds, report
+    watch = Watch(learner, state, schedule.steps, crew, *watched)
     batches = functools.partial(learner.batch, source, batch_size, generator)
-    _run_steps(fabric, module, wrapped, batches, schedule, watch)
+    with held_back() as asked, crew.watched():
+        crew.check_step(state.step)
+        ended = _run_steps(fabric, module, wrapped, batches, schedule, watch, asked)
+    if not ended:
+        raise KeyboardInterrupt
     return Trained(state.curve, watch.seconds())
 
 
@@ -97,78 +101,31 @@ def _run_steps(
     optimizers: Sequence[Any],
     batches: Callable[[], tuple[Tensor, ...]],
     schedule: Schedule,
-    watch: _Watch,
-) -> None:
-    """Update until the schedule ends."""
-    state = watch.state
+    watch: Watch,
+    asked: Callable[[], bool],
+) -> bool:
+    """Update until the schedule ends; False if it was asked to end before."""
+    state, crew = watch.state, watch.crew
     # Reading the loss makes the host wait for the device.
     look_every = 1 if fabric.device.type == "cpu" else _STEPS_BETWEEN_LOOKS
     module.train()
-    while (progress := schedule.progress(state.step, elapsed := watch.seconds())) < 1:
-        state.set_rates(schedule.factor(state.step, elapsed))
-        loss = module(*batches(), progress=progress)
+    agreed = crew.agree(0.0, watch.seconds(), asked())
+    while not agreed.ends and (progress := schedule.progress(state.step, agreed.seconds)) < 1:
+        state.set_rates(schedule.factor(state.step, agreed.seconds))
+        with together(crew.ranks):
+            loss = module(*crew.share(batches()), progress=progress)
         for optimizer in optimizers:
             optimizer.zero_grad(set_to_none=True)
         fabric.backward(loss)
         for optimizer in optimizers:
             optimizer.step()
         state.step += 1
-        if state.step % look_every == 0 or watch.is_due():
-            watch.look(float(loss.detach()))
-
-
-class _Watch:
-    """What happens between steps: the check for divergence, scores, progress and checkpoints."""
-
-    def __init__(
-        self,
-        learner: Learner,
-        state: State,
-        steps: int,
-        evaluate: Evaluate | None,
-        evaluate_every: int,
-        checkpoint: Path | None,
-        checkpoint_seconds: float,
-        report: Report | None,
-    ) -> None:
-        self.learner, self.state, self.steps, self.report = learner, state, steps, report
-        self.evaluate, self.evaluate_every = evaluate, evaluate_every
-        self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
-        self.scores: Mapping[str, float] = {}
-        self._saved = time.monotonic()
-        self._started = self._saved - state.seconds
-
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
-
-    def is_due(self) -> bool:
-        """Whether this step must not pass unseen: it is the last, or one to score."""
-        step = self.state.step
-        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
-
-    def look(self, loss: float) -> None:
-        state = self.state
-        if not math.isfinite(loss):
-            raise DivergenceError(
-                f"the loss became {loss} at step {state.step} of {self.steps}: lower the learning rate"
-            )
-        if self.evaluate is not None and self.is_due():
-            parts = {name: float(value) for name, value in self.learner.parts().items()}
-            self.scores = _evaluated(self.learner, self.evaluate)
-            state.curve.append({"step": state.step, "loss": loss, **parts, **self.scores})
-        if self.report is not None:
-            self.report(state.step, loss, self.scores)
-        overdue = time.monotonic() - self._saved >= self.checkpoint_seconds
-        if self.checkpoint is not None and overdue and state.step < self.steps:
-            state.seconds = self.seconds()
-            state.save(self.checkpoint)
-            self._saved = time.monotonic()
-
-
-def _evaluated(learner: Learner, evaluate: Evaluate) -> Mapping[str, float]:
-    learner.eval()
-    try:
-        with torch.no_grad():
-            return evaluate(learner)
-    finally:
-        learner.train()
+        looks = state.step % look_every == 0 or watch.is_due()
+        if looks:
+            agreed = crew.agree(float(loss.detach()), watch.seconds(), asked())
+            watch.look(agreed.loss)
+        elif crew.ranks.size == 1:
+            agreed = crew.agree(0.0, watch.seconds(), asked())
+    if agreed.ends:
+        watch.save()
+    return not agreed.ends

@@ -60,8 +60,9 @@ def test_the_loss_is_the_sum_of_its_parts(settings: VAESettings) -> None:
 @pytest.mark.parametrize("settings", ALL, ids=str)
 def test_reconstruction_and_divergence_by_hand(settings: VAESettings) -> None:
     learner = built(replace(settings, beta=3.0))
-    first, second, noise = learner.batch(SOURCE, 8, Generator().manual_seed(0))
-    learner(first, second, noise)
+    first, second, *halves = learner.batch(SOURCE, 8, Generator().manual_seed(0))
+    learner(first, second, *halves)
+    noise = torch.cat(halves)
     images = torch.cat([first, second])
     found = learner.posterior(images)
     found = shared_posterior(found) if isinstance(settings, AdaGVAE) else found
@@ -83,7 +84,7 @@ def test_without_transitions_a_slow_vae_is_a_beta_vae() -> None:
 
 def test_transitions_do_not_care_which_half_is_first() -> None:
     learner = built(SlowVAE(dim=3))
-    first, second, _ = learner.batch(SOURCE, 8, Generator().manual_seed(0))
+    first, second, *_ = learner.batch(SOURCE, 8, Generator().manual_seed(0))
     one = learner.divergences(learner.posterior(torch.cat([first, second])))["transition"]
     two = learner.divergences(learner.posterior(torch.cat([second, first])))["transition"]
     assert torch.allclose(one, two)

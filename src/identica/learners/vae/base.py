@@ -97,13 +97,13 @@ class VAELearner(Learner):
     def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
         first, second = source.pairs(count, generator)
         noise = torch.randn(2 * len(first), self.decoder.inputs, generator=generator, device=generator.device)
-        return first, second, noise
+        return first, second, *noise.chunk(2)  # a row for each row of a half
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
-        first, second, noise = batch
+        first, second, *noise = batch
         pixels = self.brightness(torch.cat([first, second]))
         posterior = self.shared(Posterior(*self.encoder(pixels).chunk(2, dim=1)))
-        logits = self.decoder(posterior.draw(noise))
+        logits = self.decoder(posterior.draw(torch.cat(noise)))
         errors = nn.functional.binary_cross_entropy_with_logits(logits, pixels, reduction="sum")
         parts = {"reconstruction": errors / len(pixels)} | self.divergences(posterior)
         self._parts = {name: value.detach() for name, value in parts.items()}

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from identica._checks import InputError
+from identica._install import how_to_install
 
 __all__ = ["library"]
 
@@ -15,4 +16,4 @@ def library(module: str, purpose: str, name: str) -> Any:
     try:
         return import_module(module)
     except ImportError:
-        raise InputError(f"{purpose} needs {name}: pip install 'identica[images]'") from None
+        raise InputError(f"{purpose} needs {name}: {how_to_install('images')}") from None

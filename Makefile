@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
-.PHONY: demo test test-slow lint install install-dev bench torture docs dist clean
+.PHONY: demo test test-slow lint install install-dev bench docs gallery dist clean torture
 
 demo: install  ## install, recover the factors of the Laplace-on-a-box process, write demo/
 	$(BIN)/identica demo --out demo
@@ -43,6 +43,10 @@ torture: install-dev  ## kill runs at random moments and damage files; nothing m
 
 docs: install-dev  ## the documentation as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+gallery: install-dev  ## the pictures of the gallery and of pages, in docs/; needs IDENTICA_DATA and chromium
+	$(BIN)/python examples/gallery.py
+	$(BIN)/python examples/screenshots.py
 
 dist: install-dev  ## a wheel and a source archive, in dist/
 	$(BIN)/python -m hatchling build --clean

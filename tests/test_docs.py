@@ -20,6 +20,8 @@ from identica.datafiles import read_array, read_dataset
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ["quickstart.md", "tutorials/pairs.md", "tutorials/time-series.md", "tutorials/assumptions.md", "metrics.md"]
+DRAWN = ["gallery/vectors.md", "gallery/own-csv.md", "plots.md", "pages.md", "differences.md"]
+DRAWN_FROM_DATA = [f"gallery/{name}.md" for name in ("beacon", "masks", "mocap", "monkey", "sprites", "teapots")]
 
 
 class Block(NamedTuple):
@@ -65,6 +67,36 @@ def test_blocks_run_in_order(page: str, folder: Path) -> None:
         for line in code.splitlines():
             result = CliRunner().invoke(app, shlex.split(line)[1:], catch_exceptions=False)
             assert result.exit_code == 0, f"{line}: {result.output}"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # fits this short find nothing, and say so
+@pytest.mark.parametrize("page", [*DRAWN, *(pytest.param(page, marks=pytest.mark.slow) for page in DRAWN_FROM_DATA)])
+def test_pages_with_pictures_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(plt, "show", lambda: None)
+    plt.switch_backend("agg")
+    text = (DOCS / page).read_text(encoding="utf-8")
+    data = Path(os.environ.get("IDENTICA_DATA", ""))
+    for needed in re.findall(r"IDENTICA_DATA\"\]\) / \"([\w/.]+)\"", text):
+        if not (data / needed).exists():
+            pytest.skip(f"IDENTICA_DATA must name a folder with {needed}")
+    try:
+        test_blocks_run_in_order(page, folder)
+    finally:
+        plt.close("all")
+    drawn = {path.name for path in folder.glob("*.png")}
+    assert drawn == set(re.findall(r"savefig\(\"([\w-]+\.png)", text))
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", text)
+    assert all((DOCS / page).parent.joinpath(name).is_file() for name in shown)
+
+
+def test_pictures_of_the_docs_are_small() -> None:
+    pictures = [*(DOCS / "gallery").glob("*.png"), *(DOCS / "pages").glob("*.png")]
+    assert len(pictures) > 15
+    assert [picture.name for picture in pictures if picture.stat().st_size > 300_000] == []
+    text = "".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
+    assert [picture.name for picture in pictures if picture.name not in text] == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from identica.laws import AdditiveNoise, rounded
 from identica.learners import Axes, Contrastive, fitted_law
 from identica.models import Model
-from identica.verdicts import Verdict, judge
+from identica.verdicts import Finding, Verdict, judge
 
 __all__ = ["Findings"]
+
+_COLOURS: dict[Finding, str] = {
+    "supported": "#1b7a43",
+    "in part": "#8a6100",
+    "these pairs tell nothing": "#b3261e",
+    "not checked": "#8a6100",
+}
 
 
 class Findings:
@@ -56,6 +64,23 @@ class Findings:
         widths = np.full(self.n_components_, np.inf)
         widths[self.scales_ > 0] = used
         return widths
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows: the verdict, if there is one, above scikit-learn's picture."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        picture = str(estimator_html_repr(self))
+        if not hasattr(self, "scales_"):
+            return picture
+        colour = _COLOURS[self.verdict_.finding]
+        return (
+            f'<div style="border-left:6px solid {colour};padding:8px 14px;margin:0 0 8px;max-width:46em">'
+            f'<b style="color:{colour}">{html.escape(self.verdict_.finding)}</b>: {html.escape(self.verdict_.reason)}'
+            f"<br>partners differ by {html.escape(self.conditional_)}, in units of the codes</div>{picture}"
+        )
 
     @property
     def _n_features_out(self) -> int:

@@ -48,7 +48,7 @@ class BlockSplit(BaseCrossValidator):  # type: ignore[misc]
 
     Example:
         >>> folds = BlockSplit(2).split(np.zeros((6, 1)), trials=[1, 1, 2, 2, 3, 3])
-        >>> [test.tolist() for _, test in folds]
+        >>> print([test.tolist() for _, test in folds])
         [[0, 1], [2, 3, 4, 5]]
     """
 

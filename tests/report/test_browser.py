@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from identica.attribution import Attribution
 from identica.report.page import Report, write_page
+from identica.validation import Differences
+from identica.verdicts import judge
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: make install-dev")
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -19,8 +22,48 @@ pytestmark = pytest.mark.skipif(
     reason="chromium and chromedriver are not installed: apt-get install chromium chromium-driver",
 )
 
+LEVELS = np.linspace(0.01, 0.99, 30)
+SPREAD = np.tile(LEVELS[:, None] - 0.5, 3)
 HOSTILE = "<img src=x onerror=x()>%{x}"
-PLOTS = ["loss", "scores", "factor-0", "factor-1", "correlations", "pairs", "trajectories", "agreement"]
+PLOTS = [
+    "loss",
+    "scores",
+    *(f"law-{place}" for place in range(3)),
+    *(f"marginal-{place}" for place in range(3)),
+    "factor-0",
+    "factor-1",
+    "correlations",
+    "widths",
+    "channels",
+    "trajectories",
+    "embedding",
+    *(f"pair-{place}" for place in range(3)),
+    "agreement",
+]
+MARKS = ".scatterlayer path, .heatmaplayer image, .barlayer path, .gl-container canvas"
+# Texts of a chart whose boxes lie upon each other by more than rounding.
+OVERLAPS = """
+return [...document.querySelectorAll(".plot")].flatMap((place) => {
+  const chosen = ".xtick text, .ytick text, .xtitle, .ytitle, .gtitle, .legendtext, .annotation-text";
+  const texts = [...place.querySelectorAll(chosen)].filter((text) => text.textContent.trim());
+  const boxes = texts.map((text) => text.getBoundingClientRect());
+  return texts.flatMap((text, i) => texts.slice(0, i).flatMap((other, j) => {
+    const wide = Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left);
+    const high = Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top);
+    return wide > 2 && high > 3 ? [`${place.id}: ${text.textContent} on ${other.textContent}`] : [];
+  }));
+});
+"""
+# Texts that leave the chart that they belong to.
+CUT_OFF = """
+return [...document.querySelectorAll(".plot")].flatMap((place) => {
+  const frame = place.getBoundingClientRect();
+  return [...place.querySelectorAll(".xtitle, .ytitle, .gtitle, .legendtext")].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return box.width && (box.right > frame.right + 2 || box.left < frame.left - 2);
+  }).map((text) => `${place.id}: ${text.textContent}`);
+});
+"""
 
 
 def write_example(path: Path) -> None:
@@ -46,6 +89,15 @@ def write_example(path: Path) -> None:
                 {"encoder": encoder, "pca_components": None, "steps": 100, "held_out_bits": -0.1, "fitted_bits": 2.0}
                 for encoder in ("linear", "a network with a rather long name")
             ],
+            judgement=judge(-0.1, 0.1, 2.0),
+            facts={"file": "recording.csv", "columns used": "3: " + ", ".join(3 * ["a rather long name"])},
+            space="box",
+            widths=[0.1, 0.12, 0.3],
+            differences=Differences((0, 1, 2), LEVELS, SPREAD, 1.2 * SPREAD, np.array([0.01, 0.1, 0.2]), 40, True),
+            attribution=Attribution(generator.uniform(size=(3, 30)), tuple(f"channel {i}" for i in range(30))),
+            colours={"side": np.where(latents[:, 0] > 0.5, "left", "right")},
+            trials=np.repeat(["a", "b"], 100),
+            time=np.tile(np.arange(100) / 50, 2),
             series=True,
             images=generator.integers(256, size=(200, 1, 16, 16), dtype=np.uint8),
             selection={
@@ -109,21 +161,20 @@ def style(page: Any, selector: str, name: str) -> str:
 def test_every_chart_is_drawn(page: Any) -> None:
     names = page.execute_script("return [...document.querySelectorAll('.plot')].map((place) => place.id.slice(5))")
     assert names == PLOTS
-    marks = ".scatterlayer path, .heatmaplayer image, .barlayer path, .gl-canvas"
     drawn = page.execute_script(
         "return [...document.querySelectorAll('.plot')].map((place) => place.querySelectorAll(arguments[0]).length)",
-        marks,
+        MARKS,
     )
     assert min(drawn) > 0, dict(zip(names, drawn, strict=True))
 
 
-def test_points_of_pairs_are_painted(page: Any) -> None:
+def test_points_of_the_embedding_are_painted(page: Any) -> None:
     # The canvas is asked for a picture of itself in the frame it was drawn in.
     colours = page.execute_async_script(
         """
         const done = arguments[0];
         const size = { format: "png", width: 300, height: 300 };
-        Plotly.toImage(document.getElementById("plot-pairs"), size).then((address) => {
+        Plotly.toImage(document.getElementById("plot-embedding"), size).then((address) => {
           const image = new Image();
           image.onload = () => {
             const canvas = Object.assign(document.createElement("canvas"), { width: 300, height: 300 });
@@ -162,7 +213,7 @@ def test_the_mouse_finds_points(page: Any) -> None:
 
 def test_names_are_shown_as_they_are(page: Any) -> None:
     title = page.execute_script("return document.querySelector('#plot-factor-0 .xtitle').textContent")
-    assert title == HOSTILE[:23] + "…"
+    assert title == HOSTILE[:19] + "…"
     assert page.execute_script("return document.querySelector('h1').textContent") == "Recovered & <b>shown</b>"
     assert page.execute_script("return document.querySelectorAll('.plot img').length") == 0
 
@@ -200,18 +251,73 @@ def test_the_theme_is_the_one_its_reader_prefers(page: Any) -> None:
         wait(page, f"document.documentElement.dataset.drawn === '{theme}'")
 
 
-def test_a_phone_scrolls_downwards_only(page: Any) -> None:
-    page.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
-    )
-    try:
-        wait(page, "document.querySelector('#plot-pairs .main-svg').getBoundingClientRect().right <= 390", 10)
-        wait(page, "document.documentElement.scrollWidth <= 390", 10)
-        assert page.execute_script("return innerWidth") == 390
+@pytest.fixture
+def sized(page: Any) -> Iterator[Callable[[int, str], None]]:
+    """Show the page at a width and in a theme, as a desktop or as a phone."""
+
+    def show(width: int, theme: str) -> None:
+        phone = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+        emulate(page, theme)
+        wait(page, f"document.documentElement.dataset.drawn === '{theme}'")
         edges = "[...document.querySelectorAll('.plot .main-svg')].map((plot) => plot.getBoundingClientRect().right)"
-        wait(page, f"Math.max(...{edges}) <= 390", 10)
-    finally:
-        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        wait(page, f"innerWidth === {width} && Math.max(...{edges}) <= {width}", 10)
+
+    yield show
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    emulate(page, "light")
+    wait(page, "document.documentElement.dataset.drawn === 'light'")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_the_page_looks_right(page: Any, sized: Callable[[int, str], None], width: int, theme: str) -> None:
+    sized(width, theme)
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    drawn = page.execute_script(
+        "return Object.fromEntries([...document.querySelectorAll('.plot')].map((place) =>"
+        " [place.id, place.querySelectorAll(arguments[0]).length]))",
+        MARKS,
+    )
+    assert [name for name, count in drawn.items() if not count] == []
+    assert page.execute_script(OVERLAPS) == []
+    assert page.execute_script(CUT_OFF) == []
+    assert [entry["message"] for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_no_row_of_panels_has_an_empty_place(page: Any, sized: Callable[[int, str], None]) -> None:
+    for width in (1280, 375):
+        sized(width, "light")
+        gaps = page.execute_script(
+            """
+            return [...document.querySelectorAll(".many, .cards")].map((grid) => {
+              return grid.getBoundingClientRect().right - grid.lastElementChild.getBoundingClientRect().right;
+            });
+            """
+        )
+        assert max(map(abs, gaps)) < 2
+
+
+def test_the_first_words_are_the_verdict(page: Any) -> None:
+    after = page.execute_script("return document.querySelector('h1').nextElementSibling.textContent")
+    assert after.startswith("These pairs tell nothing.")
+
+
+def test_menus_choose_what_is_shown(page: Any) -> None:
+    last = "document.getElementById('plot-trajectories').data[0].y[0]"
+    before = page.execute_script(f"return {last}")
+    menu = "document.querySelector('select[data-figures=trajectories]')"
+    page.execute_script(f"{menu}.selectedIndex = 1; {menu}.dispatchEvent(new Event('change'))")
+    wait(page, f"{last} !== {before}", 5)
+    page.execute_script(f"{menu}.selectedIndex = 0; {menu}.dispatchEvent(new Event('change'))")
+    wait(page, f"{last} === {before}", 5)
+
+
+def test_the_embedding_turns_by_a_button(page: Any) -> None:
+    eye = "document.getElementById('plot-embedding')._fullLayout.scene._scene.getCamera().eye.x.toFixed(3)"
+    before = page.execute_script(f"return {eye}")
+    page.execute_script("document.querySelector('[data-turn]').click()")
+    wait(page, f"{eye} !== '{before}'", 10)
 
 
 @pytest.mark.parametrize("components", [1, 2, 5])
@@ -228,7 +334,7 @@ def test_the_page_of_the_demo(page: Any, command_line: Callable[..., tuple[int, 
     assert code == 0, err
     assert "Report, to open in a browser: shown/report.html" in out
     path = Path("shown/report.html").resolve()
-    assert path.stat().st_size < 6_000_000
+    assert path.stat().st_size < 3_000_000
     page.get_log("browser")
     page.get(path.as_uri())
     wait(page, "document.documentElement.dataset.drawn")

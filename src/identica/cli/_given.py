@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,8 +89,14 @@ def check_options(options: FitOptions) -> None:
     _values.number("--noise", options.noise)
 
 
-def read(data: Path, options: FitOptions) -> Given:
-    """Read a file, and check that its observations have partners in one way; say what is worth knowing of it."""
+def read(data: Path, options: FitOptions, beside: Sequence[str] = ()) -> Given:
+    """Read a file, and check that its observations have partners in one way; say what is worth knowing of it.
+
+    Args:
+        data: The file.
+        options: Of the command.
+        beside: Columns or arrays that are shown, and no features.
+    """
     check_options(options)
     lag = None if options.lag is None else _values.lags(options.lag)
     labels = _values.names(options.label) or []
@@ -106,6 +113,7 @@ def read(data: Path, options: FitOptions) -> Given:
         pairs=options.pairs,
         array=options.array,
         layout=options.layout,
+        beside=beside,
     )
     for line in dataset.notes:
         note(line)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from identica.cli._given import Given
 from identica.cli._said import say
 
 __all__ = ["show_fit", "write_report"]
@@ -43,11 +45,22 @@ def show_fit(
     say(f"model in {out}; `identica transform {out} DATA --out codes.npz` applies it")
 
 
-def write_report(path: Path, estimator: Any, observations: Any, trials: Any, seconds: float) -> None:
+def write_report(path: Path, estimator: Any, data: Path, given: Given, seconds: float) -> None:
     """Write the page of a fit."""
     from identica.report import report_of_fit, write_page
 
-    write_page(report_of_fit(estimator, observations, trials=trials, seconds=seconds), path)
+    dataset = given.dataset
+    report = report_of_fit(
+        estimator,
+        given.observations,
+        seconds=seconds,
+        **given.pairs_of_fit(),
+        time=dataset.time,
+        colours=dataset.beside,
+        facts={"file": data.name, "date": f"{datetime.now():%Y-%m-%d}"},
+        title=f"Components of {data.name}",
+    )
+    write_page(report, path)
 
 
 def _summary(estimator: Any, out: Path, seconds: float) -> dict[str, Any]:

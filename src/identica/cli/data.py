@@ -45,6 +45,14 @@ ConditionalName = Annotated[
         help="How partners scatter: vmf, laplace, normal or 'gennorm(beta=3)'; auto: vmf on the sphere, else laplace.",
     ),
 ]
+Refits = Annotated[
+    int | None,
+    typer.Option("--refits", help="Fits with other seeds, to see whether they agree; default: 1, 0 with a budget."),
+]
+Page = Annotated[Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")]
+Color = Annotated[
+    str | None, typer.Option("--color", help="With --report: columns or arrays to colour samples by; no features.")
+]
 
 
 @app.command()
@@ -57,13 +65,9 @@ def fit(
     conditional: ConditionalName = "auto",
     seed: Seed = 0,
     held_out: HeldOut = "auto",
-    refits: Annotated[
-        int | None,
-        typer.Option("--refits", help="Fits with other seeds, to see whether they agree; default: 1, 0 with a budget."),
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page to show to others, such as report.html.")
-    ] = None,
+    refits: Refits = None,
+    report: Page = None,
+    color: Color = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Recover the factors behind your own pairs, and save the encoder."""
@@ -72,7 +76,9 @@ def fit(
     part = _values.fraction("--held-out", held_out)
     check_options(options)
     check_outputs(out, report, overwrite=overwrite)
-    given = read(data, options)
+    if color is not None and report is None:
+        raise InputError(f"--color needs --report, the page that shows it, got --color {color} alone")
+    given = read(data, options, beside=_values.names(color) or ())
     from identica.estimator import ContrastiveICA
 
     budget = options.steps is not None or options.max_seconds is not None
@@ -92,7 +98,7 @@ def fit(
     _fitted.save(estimator, out, given.dataset.trial)
     if report is not None:
         with kept_if_interrupted(f"the model is in {out}, the page was not written"):
-            write_report(report, estimator, given.observations, given.trials, seconds)
+            write_report(report, estimator, data, given, seconds)
     show_fit(estimator, out, report, seconds, options.as_json, given.dataset.names)
 
 

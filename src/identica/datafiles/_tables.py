@@ -17,7 +17,7 @@ from identica.datafiles._roles import Roles, find_roles
 from identica.datafiles._sources import library, member, reading
 from identica.datafiles.dataset import Dataset
 
-__all__ = ["TABLES", "read_columns", "read_table"]
+__all__ = ["TABLES", "read_columns", "read_labels", "read_table"]
 
 TABLES = (".csv", ".tsv", ".parquet")
 
@@ -71,6 +71,7 @@ def read_table(
         labels=_content.joined(repr(str(path)), {name: _labels(path, frame, name) for name in labels}),
         trial=trial,
         notes=_notes(roles),
+        time=None if (time or roles.time) is None else _seconds(frame[time or roles.time]),
     )
 
 
@@ -100,6 +101,15 @@ def _notes(roles: Roles) -> tuple[str, ...]:
     return (f"{', '.join(what)}: by name and values no feature; --columns chooses otherwise",) if what else ()
 
 
+def _seconds(column: Any) -> NDArray[np.float64]:
+    """A clock as numbers; dates as seconds from the first."""
+    values = column.to_numpy()
+    values = values if values.dtype.kind in "iufM" else _as_time(column)
+    if values.dtype.kind == "M":
+        values = (values - values[0]) / np.timedelta64(1, "s")
+    return np.asarray(values, dtype=np.float64)
+
+
 def _check_time(path: Path, frame: Any, time: str, trials: NDArray[Any] | None) -> None:
     values = frame[time].to_numpy()
     values = values if values.dtype.kind in "iufM" else _as_time(frame[time])
@@ -112,6 +122,14 @@ def _check_time(path: Path, frame: Any, time: str, trials: NDArray[Any] | None) 
             f"time {time!r} of {str(path)!r} must rise from row to row of a trial, but does not at row {row} "
             "(counted from 0): sort the rows, or give --trial"
         )
+
+
+def read_labels(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Columns of a table by name, of numbers or text."""
+    frame = _load(path)
+    for name in names:
+        member("column", name, path, dict.fromkeys(frame.columns))
+    return {name: _labels(path, frame, name) for name in names}
 
 
 def read_columns(path: Path) -> tuple[NDArray[Any], list[str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -26,6 +27,8 @@ class Dataset:
         names: Names of the features: the columns of a table, coordinates of joints, or x0, x1, …; none for images.
         labels: Measured behaviour of each sample, [samples] or [samples, k]: real numbers, or whole numbers and names.
         trial: The name of the column or array that `trials` are from.
+        time: Of each sample, in the units of the file; seconds from the first for dates.
+        beside: What else goes along with the samples, by name, to be shown.
         notes: What a user should know of how the file was read, a line each.
     """
 
@@ -37,3 +40,5 @@ class Dataset:
     labels: NDArray[Any] | None = None
     trial: str | None = None
     notes: tuple[str, ...] = ()
+    time: NDArray[np.float64] | None = None
+    beside: Mapping[str, NDArray[Any]] = field(default_factory=dict)

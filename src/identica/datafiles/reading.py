@@ -14,6 +14,7 @@ from identica import _checks, _large
 from identica._checks import InputError
 from identica.datafiles import _content
 from identica.datafiles._arrays import ARRAYS, array_names, load_array, read_arrays
+from identica.datafiles._beside import read_beside, read_clock
 from identica.datafiles._images import IMAGES, read_images
 from identica.datafiles._motions import CLIPS, read_clip, read_clips
 from identica.datafiles._nwb import NWB, read_nwb
@@ -37,6 +38,7 @@ def read_dataset(
     labels: Sequence[str] = (),
     array: str | None = None,
     layout: str = "auto",
+    beside: Sequence[str] = (),
     to_fit: bool = True,
 ) -> Dataset:
     """Read observations and how they pair up from a table, a file of arrays, motion capture or a folder.
@@ -61,6 +63,7 @@ def read_dataset(
         array: The array or series that holds the observations, if it is not `x` (or the only one, in `.mat` and
             `.nwb` files).
         layout: What an array of three axes is: `trials` [trials, time, channels] or `images` [samples, height, width].
+        beside: Columns or arrays to show samples by, which are no features unless `columns` says so.
         to_fit: Refuse what cannot be learnt from: columns that never change, a single sample.
 
     Raises:
@@ -69,16 +72,20 @@ def read_dataset(
     path = Path(path)
     if columns is not None:
         _check_columns("columns", columns)
-    for what, names in (("label", labels), ("exclude", exclude)):
+    for what, names in (("label", labels), ("exclude", exclude), ("color", beside)):
         if names:
             _check_columns(what, names)
     _checks.choice("layout", layout, ("auto", "trials", "images"))
+    if columns is None and path.suffix.lower() in TABLES:
+        exclude = [*exclude, *(name for name in beside if name not in (*exclude, *labels, time, trial))]
     data = _read(path, _Asked(columns, exclude, time, trial, labels, array, layout), pairs)
     if to_fit and not _large.is_on_disk(data.observations):
         _check_varies(path, data)
         if data.positives is None and data.observations.ndim == 2 and path.suffix.lower() not in CLIPS:
             data = replace(data, notes=(*data.notes, *hints(data.observations, data.names)))
-    return data
+    if data.time is None:
+        data = replace(data, time=read_clock(path, len(data.observations)))
+    return replace(data, beside=read_beside(path, beside, len(data.observations))) if beside else data
 
 
 class _Asked(NamedTuple):

@@ -24,7 +24,7 @@ _CHANCE_SAMPLES = 1_500
 class DCI(NamedTuple):
     """Three scores from the same trees.
 
-    Args:
+    Attributes:
         disentanglement: Whether each code matters for one factor alone, with a value for each code.
         completeness: Whether one code alone matters for each factor.
         informativeness: How well held-out factors are predicted: accuracy for values, R² for numbers.
@@ -65,7 +65,7 @@ def dci(
 
     Example:
         >>> z = np.random.default_rng(0).integers(0, 3, size=(600, 2))
-        >>> [round(score.value, 2) for score in dci(z, z[:, [1, 0]], rounds=20)]
+        >>> print([round(score.value, 2) for score in dci(z, z[:, [1, 0]], rounds=20)])
         [1.0, 1.0, 1.0]
     """
     for name, value in (("train", train), ("test", test), ("rounds", rounds)):

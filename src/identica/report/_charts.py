@@ -11,29 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "COMPONENTS_IN_PAIRS",
     "Array",
     "Figure",
+    "axis",
     "bars",
     "curves",
     "evenly",
     "factor",
     "labels",
+    "layout_of",
     "matrix",
     "numbers",
-    "pairs",
-    "trajectories",
     "widths",
 ]
 
 Array = NDArray[np.floating[Any]]
 Figure = dict[str, Any]
 
-COMPONENTS_IN_PAIRS = 5
-
-_POINTS_IN_PAIRS = 1500
 _CURVE_POINTS = 400
-_LONGEST_LABEL = 24
+_LONGEST_LABEL = 20
 _COLOURS = tuple(f"var(--series-{index})" for index in range(1, 7))
 _ACCENT, _INK, _MUTED, _LINE = "var(--accent)", "var(--ink)", "var(--muted)", "var(--line)"
 # plotly.js reads tags in labels, `%{…}` in hover texts, and the page's script `var(…)`: all of these are spelt out.
@@ -80,7 +76,7 @@ def curves(curve: Sequence[Mapping[str, float]], keys: Mapping[str, str], title:
             keys.items(), (_ACCENT, *_COLOURS[1:]), ("circle", "square", "diamond", "x", "cross", "star"), strict=False
         )
     ]
-    layout = _layout(_axis("step", showgrid=False, tickformat="~s"), _axis(title))
+    layout = layout_of(axis("step", showgrid=False, tickformat="~s"), axis(title))
     return {"data": traces, "layout": layout | {"showlegend": len(traces) > 1}}
 
 
@@ -94,7 +90,7 @@ def factor(truth: Array, found: Array, names: tuple[str, str], title: str) -> Fi
         "marker": {"color": _ACCENT, "size": 4, "opacity": 0.4},
         "hovertemplate": f"{names[0]} %{{x}}<br>{names[1]} %{{y}}<extra></extra>",
     }
-    layout = _layout(_axis(names[0], nticks=4), _axis(names[1], nticks=4))
+    layout = layout_of(axis(names[0], nticks=4), axis(names[1], nticks=4))
     layout["title"] = {"text": title, "font": {"size": 13, "color": _INK}, "x": 0.02, "y": 0.97, "yanchor": "top"}
     layout["margin"] = {"l": 44, "r": 8, "t": 34, "b": 40}
     return {"data": [trace], "layout": layout}
@@ -118,62 +114,9 @@ def matrix(values: Array, rows: Sequence[str], columns: Sequence[str]) -> Figure
     }
     if few:
         trace |= {"texttemplate": "%{z:.2f}", "textfont": {"size": 10}}
-    axis = {"type": "category", "showgrid": False}
-    layout = _layout(_axis("", **axis), _axis("", **axis, autorange="reversed"))
+    plain = {"type": "category", "showgrid": False}
+    layout = layout_of(axis("", **plain), axis("", **plain, autorange="reversed"))
     return {"data": [trace], "layout": layout | {"margin": {"l": 8, "r": 8, "t": 8, "b": 8}}}
-
-
-def pairs(codes: Array, names: Sequence[str]) -> Figure:
-    """Every component against every other, as far as they fit on a page."""
-    shown = codes[evenly(len(codes), _POINTS_IN_PAIRS), :COMPONENTS_IN_PAIRS]
-    if shown.shape[1] == 2:  # plotly.js cannot draw a matrix of one panel
-        return factor(shown[:, 0], shown[:, 1], (names[0], names[1]), "")
-    trace = {
-        "type": "splom",
-        "dimensions": [
-            {"label": name, "values": numbers(column)} for name, column in zip(names, shown.T, strict=False)
-        ],
-        "diagonal": {"visible": False},
-        "showupperhalf": False,
-        "marker": {"color": _ACCENT, "size": 4, "opacity": 0.45, "line": {"width": 0}},
-        "selected": {"marker": {"color": "var(--series-2)", "opacity": 0.9}},
-        "unselected": {"marker": {"opacity": 0.1}},
-        "hovertemplate": "%{xaxis.title.text} %{x}<br>%{yaxis.title.text} %{y}<extra></extra>",
-    }
-    layout = _layout({}, {}) | {"dragmode": "select", "margin": {"l": 56, "r": 8, "t": 8, "b": 52}}
-    for index, name in zip(range(1, shown.shape[1] + 1), names, strict=False):
-        number = "" if index == 1 else str(index)
-        layout |= {f"{side}axis{number}": _axis(name, nticks=4, automargin=False) for side in "xy"}
-    return {"data": [trace], "layout": layout}
-
-
-def trajectories(tracks: Mapping[str, Array], names: Sequence[str]) -> Figure:
-    """Components over time, one below the other; a line for each trial."""
-    count = len(names)
-    layout = _layout(_axis("time, in samples", showgrid=False, anchor=f"y{count}" if count > 1 else "y"), {})
-    gap = 0.25 / count
-    traces = []
-    for row, name in enumerate(names):
-        number = "" if row == 0 else str(row + 1)
-        bottom = 1 - (row + 1) / count
-        layout[f"yaxis{number}"] = _axis(name, nticks=3, domain=[bottom + gap * (row < count - 1), bottom + 1 / count])
-        for (trial, track), colour in zip(tracks.items(), (_ACCENT, *_COLOURS[1:]), strict=False):
-            traces.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "name": trial,
-                    "legendgroup": trial,
-                    "showlegend": len(tracks) > 1 and row == 0,
-                    "x0": 0,
-                    "dx": 1,
-                    "y": numbers(track[:, row], 3),
-                    "yaxis": f"y{number}",
-                    "line": {"color": colour, "width": 1.4},
-                    "hovertemplate": f"time %{{x}}<br>{name} %{{y}}<extra>{trial if len(tracks) > 1 else ''}</extra>",
-                }
-            )
-    return {"data": traces, "layout": layout | {"showlegend": len(tracks) > 1}}
 
 
 def bars(values: Sequence[float], chance: float | None) -> Figure:
@@ -185,8 +128,8 @@ def bars(values: Sequence[float], chance: float | None) -> Figure:
         "marker": {"color": _ACCENT, "cornerradius": 3},
         "hovertemplate": "component %{x}<br>%{y:.1f} %<extra></extra>",
     }
-    layout = _layout(
-        _axis("component of the first fit", type="category", showgrid=False), _axis("agreement, %", range=[0, 103])
+    layout = layout_of(
+        axis("component of the first fit", type="category", showgrid=False), axis("agreement, %", range=[0, 103])
     )
     layout["bargap"] = 0.55
     if chance is not None:
@@ -201,7 +144,9 @@ def bars(values: Sequence[float], chance: float | None) -> Figure:
 
 
 def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
-    """The width of each component on a logarithmic axis; infinite ones are left out."""
+    """The width of each component; on a logarithmic axis if they differ much. Infinite ones are left out."""
+    finite = [one for one in values if math.isfinite(one)]
+    far = bool(finite) and max(finite) > 5 * min(finite) > 0
     trace = {
         "type": "scatter",
         "mode": "markers",
@@ -210,11 +155,15 @@ def widths(values: Sequence[float], names: Sequence[str]) -> Figure:
         "marker": {"color": _ACCENT, "size": 11},
         "hovertemplate": "%{x}<br>width %{y:.3g}<extra></extra>",
     }
-    layout = _layout(_axis("", type="category", showgrid=False), _axis("width", type="log", dtick="D2"))
+    layout = layout_of(
+        axis("", type="category", showgrid=False, range=[-0.6, len(names) - 0.4]),
+        axis("width", **({"type": "log", "dtick": "D2"} if far else {"rangemode": "tozero", "nticks": 5})),
+    )
     return {"data": [trace], "layout": layout}
 
 
-def _axis(title: str, **more: Any) -> Figure:
+def axis(title: str, **more: Any) -> Figure:
+    """An axis in the style of all others."""
     return {
         "title": {"text": title, "standoff": 8, "font": {"size": 12, "color": _MUTED}},
         "gridcolor": _LINE,
@@ -227,7 +176,8 @@ def _axis(title: str, **more: Any) -> Figure:
     } | more
 
 
-def _layout(x: Figure, y: Figure) -> Figure:
+def layout_of(x: Figure, y: Figure) -> Figure:
+    """What all charts share, with these two axes."""
     return {
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",

@@ -8,7 +8,24 @@ from typing import Any
 
 from identica.report._images import Picture
 
-__all__ = ["choice", "grid", "note", "notice", "panel", "plot", "ranking", "sheet", "strip", "table", "verdict"]
+__all__ = [
+    "choice",
+    "grid",
+    "many",
+    "menu",
+    "note",
+    "notice",
+    "panel",
+    "plot",
+    "ranking",
+    "sheet",
+    "strip",
+    "table",
+    "turn",
+    "verdict",
+]
+
+_PER_ROW = 5
 
 
 def note(*sentences: str) -> str:
@@ -46,6 +63,27 @@ def choice(figures: Iterable[str], names: Sequence[str], first: int) -> str:
     )
     targets = " ".join(figures)
     return f'<div class="choice" role="group" aria-label="What to show" data-figures="{targets}">{buttons}</div>'
+
+
+def menu(figures: Iterable[str], title: str, names: Sequence[str], stride: int = 1) -> str:
+    """A list to choose the state of charts from: `stride` states lie between two entries."""
+    options = "".join(f"<option>{html.escape(name)}</option>" for name in names)
+    targets = " ".join(figures)
+    return (
+        f'<label class="menu"><span>{html.escape(title)}</span>'
+        f'<select data-figures="{targets}" data-stride="{stride}">{options}</select></label>'
+    )
+
+
+def turn(figure: str) -> str:
+    """A button that turns a chart of three dimensions."""
+    return f'<button type="button" data-turn="{figure}">Turn</button>'
+
+
+def many(panels: str, count: int) -> str:
+    """Panels in rows that are full: the last row is stretched."""
+    rows = -(-count // _PER_ROW)
+    return f'<div class="many" style="--per-row:{-(-count // rows)}">{panels}</div>'
 
 
 def strip(name: str, pictures: Iterable[Picture]) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from identica._words import with_article
 from identica.metrics import SCORES, Score, correlations, linear_r2, mcc
-from identica.report import _charts, _html
-from identica.report._charts import Array, Figure
+from identica.report import _charts, _fit_sections, _html
+from identica.report._charts import Figure
+from identica.report._groups import group_names, groups
 from identica.report._matched import matched_components
 from identica.report._pictures import along_components, example_pairs
 from identica.report._section import Section
@@ -23,21 +24,26 @@ __all__ = ["make_sections"]
 
 _FACTORS, _POINTS_OF_FACTORS = 20, 6000
 _MATRIX = 40
-_TRAJECTORIES, _TRIALS, _NUMBERS_OF_TRAJECTORIES = 8, 6, 16_000
+_IN_PAIRS, _POINTS_OF_PAIRS = 5, 400
 
 
 def make_sections(report: Report) -> list[Section]:
     """All parts there is something to show of, in the order of the page."""
     matched = None if report.latents is None else mcc(report.latents, report.codes)
     made = (
+        _fit_sections.data(report),
         _training(report),
         trust(report),
+        _fit_sections.law(report),
+        _fit_sections.marginals(report),
         _factors(report, matched),
         matched_components(report),
         _matrix(report, matched),
         _widths(report),
+        _fit_sections.channels(report),
+        _fit_sections.over_time(report),
+        _fit_sections.embedding(report),
         _pairs(report),
-        _time(report),
         example_pairs(report),
         along_components(report),
         _assumption(report),
@@ -97,20 +103,22 @@ def _factors(report: Report, matched: Score | None) -> Section | None:
     )
     first = 0 if report.ambiguity == "permutation" else 1
     control = _html.choice(figures, ("One component", "Affine map"), first) if fits_a_map else ""
-    return Section("factors", "Recovered against true", f'{note}<div class="many">{panels}</div>', figures, control)
+    return Section("factors", "Recovered against true", note + _html.many(panels, count), figures, control)
 
 
 def _by_component(report: Report, matched: Score, points: Any, count: int) -> list[Figure]:
     assert report.latents is not None
     assert matched.assignment is not None
     truths, found = _charts.labels(report.names_of_latents), _charts.labels(report.names_of_components)
+    table = correlations(np.asarray(report.latents, np.float64), np.asarray(report.codes, np.float64))
     made = []
-    for index, component in enumerate(matched.assignment[:count]):
+    for index, assigned in enumerate(matched.assignment[:count]):
         truth = report.latents[points, index]
-        if component < 0:
-            made.append(_charts.factor(truth[:0], truth[:0], (truths[index], ""), "no component left"))
-            continue
         title = f"|r| = {matched.per_factor[index]:.3f}"
+        component = assigned
+        if assigned < 0:  # the nearest of those that other factors have
+            component = int(np.argmax(np.abs(table[index])))
+            title = f"no component left: |r| = {abs(table[index, component]):.3f}"
         names = truths[index], found[component]
         made.append(_charts.factor(truth, report.codes[points, component], names, title))
     return made
@@ -177,42 +185,21 @@ def _pairs(report: Report) -> Section | None:
     count = report.codes.shape[1]
     if count < 2:
         return None
-    figures = {"pairs": [_charts.pairs(report.codes, _charts.labels(report.names_of_components))]}
-    note = _html.note(
-        "Components against each other.",
-        "Drag a mouse over points to mark the same samples in all panels." if count > 2 else "",
-        _first(_charts.COMPONENTS_IN_PAIRS, count, "components"),
-    )
-    plot = _html.plot("pairs", "Scatter plots of all pairs of components", None, "square")
-    return Section("pairs", "Pairs of components", note + _html.panel(plot), figures)
-
-
-def _time(report: Report) -> Section | None:
-    if not report.series:
-        return None
-    count = min(_TRAJECTORIES, report.codes.shape[1])
-    tracks, trials = _tracks(report.codes[:, :count], report.trials)
-    length = _NUMBERS_OF_TRAJECTORIES // (count * len(tracks))
-    shown = {trial: track[:length] for trial, track in tracks.items()}
-    figures = {"trajectories": [_charts.trajectories(shown, _charts.labels(report.names_of_components[:count]))]}
-    note = _html.note(
-        "Components over time, one below the other.",
-        "" if trials == 1 else "A colour for each trial.",
-        _first(len(tracks), trials, "trials"),
-        _first(length, max(map(len, tracks.values())), "samples"),
-        _first(count, report.codes.shape[1], "components"),
-    )
-    plot = _html.plot("trajectories", "Components over time", 90 + 96 * count)
-    return Section("time", "Over time", note + _html.panel(plot), figures)
-
-
-def _tracks(codes: Array, trials: NDArray[Any] | None) -> tuple[dict[str, Array], int]:
-    """Codes of the first trials by name, and how many trials there are: runs of equal labels."""
-    if trials is None:
-        return {"all": codes}, 1
-    starts = [0, *(np.flatnonzero(trials[1:] != trials[:-1]) + 1).tolist()]
-    names = _charts.labels(str(trials[start]) for start in starts[:_TRIALS])
-    return dict(zip(names, np.split(codes, starts[1:]), strict=False)), len(starts)
+    names = _charts.labels(report.names_of_components)
+    shown = groups(count, _IN_PAIRS)
+    points = _charts.evenly(len(report.codes), _POINTS_OF_PAIRS)
+    states = [
+        [
+            _charts.factor(report.codes[points, one], report.codes[points, other], (names[one], names[other]), "")
+            for one, other in combinations(group, 2)
+        ]
+        for group in shown
+    ]
+    figures = {f"pair-{place}": list(panel) for place, panel in enumerate(zip(*states, strict=True))}
+    note = _html.note("Components against each other. Where one depends on another, points are no even cloud.")
+    panels = "".join(_html.panel(_html.plot(name, "Two components against each other", 200)) for name in figures)
+    control = _html.menu(figures, "Show", group_names(shown)) if len(shown) > 1 else ""
+    return Section("pairs", "Pairs of components", note + _html.many(panels, len(figures)), figures, control)
 
 
 def _assumption(report: Report) -> Section | None:

@@ -1,8 +1,8 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  const figures = JSON.parse(document.getElementById("figures").textContent);
-  const shown = {};
+  let figures = {};
+  const controls = [];
   const touch = matchMedia("(hover: none), (pointer: coarse)").matches;
   const narrow = matchMedia("(max-width: 560px)");
   const config = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "autoScale2d"] };
@@ -21,28 +21,40 @@
     return value;
   }
 
-  // What is too large for a phone: marks and labels of pairs of components, numbers in the cells of a large matrix.
+  // What is too large for a phone: a cube seen from near, numbers in the
+  // cells of a large matrix, and names side by side.
   function shrink(figure) {
+    const eye = figure.layout.scene?.camera.eye;
+    if (eye) figure.layout.scene.camera.eye = { x: 1.25 * eye.x, y: 1.25 * eye.y, z: 1.25 * eye.z };
     for (const trace of figure.data) {
-      if (trace.type === "heatmap" && trace.x.length > 6) trace.texttemplate = "";
-      if (trace.type !== "splom") continue;
-      trace.marker.size = 2.5;
-      for (const axis of Object.keys(figure.layout).filter((key) => /^[xy]axis/.test(key))) {
-        figure.layout[axis].title.font.size = 9;
-        figure.layout[axis].tickfont.size = 9;
-      }
+      if (trace.type !== "heatmap") continue;
+      if (trace.x.length > 6) trace.texttemplate = "";
+      figure.layout.xaxis.tickangle = -90;
     }
+  }
+
+  // Which state of a chart is chosen, by all its buttons and menus together.
+  function state(name) {
+    const own = controls.filter((control) => control.names.includes(name));
+    return own.reduce((sum, control) => sum + control.index * control.stride, 0);
   }
 
   function draw(name) {
     const place = document.getElementById(`plot-${name}`);
-    const figure = painted(figures[name][shown[name]], getComputedStyle(root));
-    if (touch) figure.layout.dragmode = false; // or a finger on a chart could not scroll the page
+    const figure = painted(figures[name][state(name)], getComputedStyle(root));
+    if (touch) {
+      figure.layout.dragmode = false; // or a finger on a chart could not scroll the page
+      if (figure.layout.scene) figure.layout.scene.dragmode = false;
+    }
     if (narrow.matches) shrink(figure);
+    if (place.clientWidth < 240) {
+      for (const key of Object.keys(figure.layout).filter((one) => /^[xy]axis/.test(one))) figure.layout[key].title.font.size = 9;
+    }
     return Plotly.react(place, figure.data, figure.layout, { ...config, displayModeBar: place.clientWidth < 320 || touch ? false : "hover" });
   }
 
   async function drawAll() {
+    if (!window.Plotly) return; // still being unpacked
     for (const name of Object.keys(figures)) {
       try {
         await draw(name);
@@ -53,22 +65,38 @@
     root.dataset.drawn = root.dataset.theme;
   }
 
+  function choose(control, index) {
+    control.index = index;
+    for (const name of control.names) draw(name);
+  }
+
   for (const group of document.querySelectorAll("[data-figures]")) {
+    const control = { names: group.dataset.figures.split(" "), stride: Number(group.dataset.stride ?? 1), index: 0 };
+    controls.push(control);
+    if (group.tagName === "SELECT") {
+      control.index = group.selectedIndex; // browsers keep it when a page is loaded again
+      group.addEventListener("change", () => choose(control, group.selectedIndex));
+      continue;
+    }
     const buttons = [...group.querySelectorAll("button")];
-    const names = group.dataset.figures.split(" ");
-    const first = buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
-    for (const name of names) shown[name] = first;
+    control.index = buttons.findIndex((button) => button.getAttribute("aria-pressed") === "true");
     buttons.forEach((button, index) => {
       button.addEventListener("click", () => {
         for (const other of buttons) other.setAttribute("aria-pressed", String(other === button));
-        for (const name of names) {
-          shown[name] = index;
-          draw(name);
-        }
+        choose(control, index);
       });
     });
   }
-  for (const name of Object.keys(figures)) shown[name] ??= 0;
+
+  for (const button of document.querySelectorAll("[data-turn]")) {
+    button.addEventListener("click", () => {
+      const place = document.getElementById(`plot-${button.dataset.turn}`);
+      const { x, y, z } = place._fullLayout.scene._scene.getCamera().eye;
+      const angle = Math.PI / 6;
+      const eye = { x: x * Math.cos(angle) - y * Math.sin(angle), y: x * Math.sin(angle) + y * Math.cos(angle), z };
+      Plotly.relayout(place, { "scene.camera.eye": eye });
+    });
+  }
 
   const toggle = document.getElementById("theme");
   function setTheme(theme) {
@@ -80,5 +108,23 @@
   toggle.addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
   preference.addEventListener("change", () => setTheme(preference.matches ? "dark" : "light"));
   narrow.addEventListener("change", drawAll);
-  setTheme(preference.matches ? "dark" : "light");
+
+  // Charts and plotly.js are in the page, compressed.
+  function unpacked(name) {
+    const packed = Uint8Array.from(atob(document.getElementById(name).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+  async function load() {
+    figures = JSON.parse(await unpacked("figures"));
+    const script = document.createElement("script");
+    script.textContent = await unpacked("plotly");
+    document.head.append(script);
+  }
+  load().then(
+    () => setTheme(preference.matches ? "dark" : "light"),
+    (error) => {
+      console.error(error);
+      for (const place of document.querySelectorAll(".plot")) place.textContent = "This browser is too old to draw charts.";
+    }
+  );
 })();

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import functools
+import gzip
 import html
 import json
 from collections.abc import Mapping, Sequence
@@ -16,11 +19,13 @@ from numpy.typing import NDArray
 from identica import __version__
 from identica._checks import InputError
 from identica._files import replacing
+from identica.attribution import Attribution
 from identica.models import Ambiguity
 from identica.report._charts import Array
 from identica.report._section import Section
 from identica.report._sections import make_sections
 from identica.report._trust import notice
+from identica.validation import Differences
 from identica.verdicts import Verdict
 
 __all__ = ["Report", "write_page"]
@@ -49,6 +54,13 @@ class Report:
         judgement: The verdict on the fit, which stands at the top.
         chosen: Settings of the fit: encoder, pca_components, scaling, window and steps.
         tried: Such settings with `held_out_bits`, `fitted_bits` and `seconds`, for each attempt.
+        facts: What was fitted, by name: file, rows, columns, pairs and the like.
+        space: Where a fit assumes factors to be: `sphere`, `box` or `unbounded`; None if this is no fit.
+        differences: How partners differ, against the fitted law.
+        attribution: Which channels each component moves with.
+        colours: Names or numbers to colour samples by, such as measured behaviour.
+        time: With `series`: of each sample.
+        time_name: What time is called.
         series: Whether the samples are in the order of time.
         trials: With `series`: a label for each sample; time starts anew in each trial.
         images: The observations, if they are images, or the first of them: [samples, channels, height, width].
@@ -78,6 +90,13 @@ class Report:
     judgement: Verdict | None = None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     tried: Sequence[Mapping[str, Any]] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    space: str | None = None
+    differences: Differences | None = None
+    attribution: Attribution | None = None
+    colours: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    time: NDArray[Any] | None = None
+    time_name: str = "time"
     series: bool = False
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
@@ -106,8 +125,8 @@ class Report:
             raise InputError(
                 f"image_pairs must have shape [pairs, 2, channels, height, width], got {list(self.image_pairs.shape)}"
             )
-        for name in ("latents", "trials"):
-            values = getattr(self, name)
+        along = {name: getattr(self, name) for name in ("latents", "trials", "time")}
+        for name, values in {**along, **{f"colours {one!r}": value for one, value in self.colours.items()}}.items():
             if values is not None and len(values) != len(self.codes):
                 raise InputError(f"{name} must be as many as codes, {len(self.codes)}, got {len(values)}")
         if self.widths is not None and len(self.widths) != self.codes.shape[1]:
@@ -133,7 +152,7 @@ class Report:
 
 
 def write_page(report: Report, path: Path) -> None:
-    """Write the report as one HTML file of about 5 MB that needs nothing else, be it file or network."""
+    """Write the report as one HTML file of less than 3 MB that needs nothing else, be it file or network."""
     path = Path(path)
     page = _page(report, make_sections(report))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +164,7 @@ def _numbered(noun: str, values: Array | None) -> list[str]:
     return [] if values is None else [f"{noun} {index + 1}" for index in range(values.shape[1])]
 
 
-# Keeps browsers from fetching anything. Code is allowed to make code: so does plotly.js to draw pairs of components.
+# Keeps browsers from fetching anything. Code is allowed to make code: so does plotly.js to draw in three dimensions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 _THEME = (
     'document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"'
@@ -182,8 +201,8 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 <div class="bar"><span class="brand"><b>identica</b> report</span>\
 <button type="button" id="theme">{_ICON}<span>Dark</span></button></div>
 <h1>{title}</h1>
-{lead}
 {notice(report)}
+{lead}
 {_cards(report.summary)}
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 </header>
@@ -193,8 +212,8 @@ def _page(report: Report, sections: Sequence[Section]) -> str:
 </main>
 <footer>Made by identica {__version__}. All of it is in this file; it loads nothing.</footer>
 <noscript><p class="lead">The charts need JavaScript.</p></noscript>
-<script type="application/json" id="figures">{_embedded(figures)}</script>
-<script>{_plotly()}</script>
+<script type="application/octet-stream" id="figures">{_packed(_as_json(figures))}</script>
+<script type="application/octet-stream" id="plotly">{_plotly()}</script>
 <script>
 {_asset("page.js")}</script>
 </body>
@@ -247,17 +266,21 @@ def _citation() -> str:
     return _section(Section("cite", "How to cite", body))
 
 
-def _embedded(content: Any) -> str:
-    """JSON in which nothing can end the script that holds it."""
-    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+def _as_json(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _packed(text: str) -> str:
+    """Compressed, in letters: the browser unpacks it, and nothing in it can end the script that holds it."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def _asset(name: str) -> str:
     return resources.files("identica.report").joinpath(name).read_text(encoding="utf-8")
 
 
+@functools.cache
 def _plotly() -> str:
     from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
-    return str(get_plotlyjs())
+    return _packed(get_plotlyjs())

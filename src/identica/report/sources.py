@@ -15,6 +15,7 @@ from identica._words import with_article
 from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc, symbol
+from identica.report._fitted import Fitted
 from identica.report.page import Report
 from identica.spaces import NAMED_SPACES
 from identica.verdicts import Verdict, judge
@@ -59,9 +60,13 @@ def report_of_fit(
     consistency: Any = None,
     seconds: float | None = None,
     *,
+    time: Any = None,
+    colours: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
     series: bool | None = None,
     title: str = "Components of the data",
     component_names: Sequence[str] | None = None,
+    **partners: Any,
 ) -> Report:
     """The report of a fit.
 
@@ -73,33 +78,42 @@ def report_of_fit(
         selection: What `identica.select` found.
         consistency: What `identica.consistency` found.
         seconds: What the fit took.
+        time: Of each observation, in seconds, if they are a time series.
+        colours: Names or numbers of the observations to colour them by, such as `{"position": position}`.
+        facts: What else to say of the data, such as `{"file": "recording.csv"}`.
         series: Whether observations are in the order of time; by default if they have trials or a lag.
         title: The heading.
         component_names: A name for each component.
+        **partners: `X_pos`, `pairs` or `labels`, as `fit` had them, to see how partners differ; nothing with a lag.
     """
-    model = estimator[-1] if hasattr(estimator, "named_steps") else estimator
+    fitted = Fitted(estimator, X, trials, partners)
     made = Report(
         title=title,
-        lead=_promise(model),
-        codes=np.asarray(_codes(estimator, X, trials)),
-        summary=_summary_of_fit(model, seconds),
+        codes=fitted.codes,
         component_names=component_names,
-        **_from_fit(model),
-        judgement=_judgement(model, _summary(consistency)),
-        series=_is_series(model, trials) if series is None else series,
-        trials=None if trials is None else np.asarray(trials),
+        **_from_fit(fitted.model, _summary(consistency), seconds),
+        **fitted.measured(),
+        facts=dict(facts or {}) | fitted.facts(time),
+        series=_is_series(fitted.model, fitted.trials) if series is None else series,
+        trials=fitted.trials,
+        time=None if time is None else np.asarray(time, dtype=np.float64).ravel(),
+        time_name="time, in seconds",
+        colours={name: np.asarray(values) for name, values in (colours or {}).items()},
         images=np.asarray(X) if np.ndim(X) == 4 else None,
         selection=_summary(selection),
-        consistency=_summary(consistency),
-        settings=_parameters(model),
-        versions=versions(),
     )
     return _with_latents(made, latents)
 
 
-def _from_fit(model: Any) -> dict[str, Any]:
-    """What a fitted estimator knows of itself."""
+def _from_fit(model: Any, refits: Mapping[str, Any] | None, seconds: float | None) -> dict[str, Any]:
+    """What a fitted estimator knows of itself, and what refits say of it."""
     return {
+        "lead": _promise(model),
+        "summary": _summary_of_fit(model, seconds),
+        "judgement": _judgement(model, refits),
+        "consistency": refits,
+        "settings": _parameters(model),
+        "versions": versions(),
         "ambiguity": getattr(model, "ambiguity_", "permutation"),
         "widths": getattr(model, "widths_", None),
         "used": getattr(model, "components_used_", None),
@@ -109,6 +123,7 @@ def _from_fit(model: Any) -> dict[str, Any]:
         "held_out_pairs": getattr(model, "n_held_out_pairs_", 0),
         "chosen": getattr(model, "chosen_", {}),
         "tried": getattr(model, "search_", ()),
+        "space": getattr(model, "space", None),
     }
 
 
@@ -119,17 +134,6 @@ def _judgement(model: Any, consistency: Mapping[str, Any] | None) -> Verdict | N
     known = getattr(model, "agreement_", None)
     agreement = known if consistency is None else consistency["agreement"] / 100
     return judge(model.validation_score_, getattr(model, "validation_error_", 0.0), model.fitted_bits_, agreement)
-
-
-def _codes(estimator: Any, X: Any, trials: Any) -> Any:
-    """Codes, by a model of windows with the trials, which a pipeline would not hand on."""
-    steps = [step for _, step in estimator.steps] if hasattr(estimator, "named_steps") else [estimator]
-    *front, model = steps
-    if trials is None or getattr(model, "chosen_", {}).get("window", 1) == 1:
-        return estimator.transform(X)
-    for step in front:
-        X = X if step in (None, "passthrough") else step.transform(X)
-    return model.transform(X, trials=trials)
 
 
 def _is_series(model: Any, trials: Any) -> bool:

@@ -29,7 +29,7 @@ _FOLDERS = ("kitti_mots", "mots20")
 class Annotated(NamedTuple):
     """An object in a frame of a video.
 
-    Args:
+    Attributes:
         frame: The number of the frame.
         name: Of the object, the same in all frames.
         kind: Its class.

@@ -14,7 +14,7 @@ __all__ = ["Posterior", "laplace_divergence", "normal_divergence", "shared_poste
 class Posterior(NamedTuple):
     """q(z | x) = N(mean, variance), one coordinate by itself; both [count, dim].
 
-    Args:
+    Attributes:
         mean: μ.
         log_variance: log σ².
     """

@@ -50,7 +50,7 @@ def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     record(tmp_path, "--trials", "12", "--rows", "60")
     assert list(pd.read_csv("recording.csv").columns)[:3] == ["time", "trial", "channel1"]
-    printed = run(COMMANDS[0], "--max-steps", "2", "--batch-size", "64")
+    printed = run(COMMANDS[0], "--steps", "2", "--batch-size", "64")
     assert printed.splitlines()[1] == OUTPUTS[0].splitlines()[1]
     assert "identica" in Path("page.html").read_text(encoding="utf-8")
     for command, output in zip(COMMANDS[1:], OUTPUTS[1:], strict=True):

@@ -55,7 +55,7 @@ def test_columns_of_an_array_have_their_names(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_colours_and_time(table: Path, command_line: Callable[..., tuple[int, str, str]]) -> None:
-    words = ("fit", str(table), "--lag", "1", "--n-components", "2", "--max-steps", "2", "--out", "model")
+    words = ("fit", str(table), "--lag", "1", "--n-components", "2", "--steps", "2", "--out", "model")
     code, _, err = command_line(*words, "--report", "page.html", "--color", "position,side")
     assert code == 0, err
     page = Path("page.html").read_text(encoding="utf-8")

@@ -76,11 +76,8 @@ def train(
         checkpoint_seconds: Time between saves.
         report: Called with the step, the loss and the latest scores; on the CPU after every step.
     """
-    from lightning_fabric import Fabric
-
     _checks.at_least("batch_size", batch_size, 2)
-    kind, _, number = resolve_device(device).partition(":")
-    fabric = Fabric(accelerator=kind, devices=[int(number)] if number else 1, precision=precision)  # type: ignore[arg-type]
+    fabric = _fabric(device, precision)
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
     if checkpoint is not None and checkpoint.exists():
@@ -89,6 +86,14 @@ def train(
     batches = functools.partial(learner.batch, source, batch_size, generator)
     _run_steps(fabric, module, wrapped, batches, schedule, watch)
     return Trained(state.curve, watch.seconds())
+
+
+def _fabric(device: str, precision: str) -> Fabric:
+    from lightning_fabric import Fabric
+
+    kind, _, number = resolve_device(device).partition(":")
+    chosen: list[int] | int = [int(number)] if number else 1
+    return Fabric(accelerator=kind, devices=chosen, precision=precision)  # type: ignore[arg-type]
 
 
 def _run_steps(

@@ -142,14 +142,11 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.noise = noise
         self.lag = lag
         self.window = window
-        self.max_steps = max_steps
-        self.max_seconds = max_seconds
+        self.max_steps, self.max_seconds = max_steps, max_seconds
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
-        self.refits = refits
-        self.warm_start = warm_start
-        self.layout = layout
-        self.channels = channels
+        self.refits, self.warm_start = refits, warm_start
+        self.layout, self.channels = layout, channels
         self.device = device
         self.random_state = random_state
         self.verbose = verbose

@@ -73,9 +73,8 @@ def read_arrays(
         if values is not None:
             _check(f"{name} in {str(path)!r}", values, features)
     pairs, found = _pairs(path, names, len(x)), _trials(path, names, trial, len(x))
-    return Dataset(
-        x, x_pos, pairs, runs if found is None else found, features, _labels(path, names, labels, len(x)), trial
-    )
+    found = runs if found is None else found
+    return Dataset(x, x_pos, pairs, found, features, _labels(path, names, labels, len(x)), trial)
 
 
 def _observations(path: Path, names: Sequence[str], array: str | None) -> str:

@@ -49,10 +49,9 @@ def read_table(
     taken |= {name: what for name, what in ((trial, "the trial"), (time, "the time")) if name is not None}
     for name in (*taken, *(columns or ())):
         member("column", name, path, names)
-    for name in columns or ():
-        if name in taken:
-            what = taken[name]
-            raise InputError(f"column {name!r} of {str(path)!r} is {what}, so it cannot be one of the columns too")
+    for name in set(columns or ()) & set(taken):
+        what = taken[name]
+        raise InputError(f"column {name!r} of {str(path)!r} is {what}, so it cannot be one of the columns too")
     given = None if trial is None else _labels(path, frame, trial)
     roles = Roles() if columns is not None else _found(frame, [name for name in names if name not in taken], given)
     trial = roles.trial or trial
@@ -60,8 +59,7 @@ def read_table(
     if time is not None:
         _check_time(path, frame, time, trials)
     features, partners = _features(path, names, columns, {*taken, *roles.all})
-    values = _numbers(path, frame, features + partners)
-    _content.check_finite(repr(str(path)), values, features + partners)
+    values = _finite_numbers(path, frame, features + partners)
     x, x_pos = values[:, : len(features)], values[:, len(features) :]
     return Dataset(
         np.ascontiguousarray(x),
@@ -73,6 +71,12 @@ def read_table(
         notes=_notes(roles),
         time=None if (time or roles.time) is None else _seconds(frame[time or roles.time]),
     )
+
+
+def _finite_numbers(path: Path, frame: Any, names: Sequence[str]) -> NDArray[Any]:
+    values = _numbers(path, frame, names)
+    _content.check_finite(repr(str(path)), values, names)
+    return values
 
 
 def _found(frame: Any, names: Sequence[str], trial: NDArray[Any] | None) -> Roles:

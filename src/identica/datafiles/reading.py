@@ -70,22 +70,27 @@ def read_dataset(
         InputError: What is read cannot be used; one line says what, where, and what can.
     """
     path = Path(path)
-    if columns is not None:
-        _check_columns("columns", columns)
-    for what, names in (("label", labels), ("exclude", exclude), ("color", beside)):
-        if names:
-            _check_columns(what, names)
-    _checks.choice("layout", layout, ("auto", "trials", "images"))
+    asked = _Asked(columns, exclude, time, trial, labels, array, layout)
+    asked.check()
+    if beside:
+        _check_columns("color", beside)
     if columns is None and path.suffix.lower() in TABLES:
-        exclude = [*exclude, *(name for name in beside if name not in (*exclude, *labels, time, trial))]
-    data = _read(path, _Asked(columns, exclude, time, trial, labels, array, layout), pairs)
+        shown = [name for name in beside if name not in (*exclude, *labels, time, trial)]
+        asked = asked._replace(exclude=[*exclude, *shown])
+    data = _read(path, asked, pairs)
     if to_fit and not _large.is_on_disk(data.observations):
-        _check_varies(path, data)
-        if data.positives is None and data.observations.ndim == 2 and path.suffix.lower() not in CLIPS:
-            data = replace(data, notes=(*data.notes, *hints(data.observations, data.names)))
+        data = _checked(path, data)
     if data.time is None:
         data = replace(data, time=read_clock(path, len(data.observations)))
     return replace(data, beside=read_beside(path, beside, len(data.observations))) if beside else data
+
+
+def _checked(path: Path, data: Dataset) -> Dataset:
+    """Data that can be learnt from, with hints at features that may be none."""
+    _check_varies(path, data)
+    if data.positives is not None or data.observations.ndim > 2 or path.suffix.lower() in CLIPS or path.is_dir():
+        return data
+    return replace(data, notes=(*data.notes, *hints(data.observations, data.names)))
 
 
 class _Asked(NamedTuple):
@@ -98,6 +103,15 @@ class _Asked(NamedTuple):
     labels: Sequence[str]
     array: str | None
     layout: str
+
+    def check(self) -> None:
+        """Refuse what no file could have."""
+        if self.columns is not None:
+            _check_columns("columns", self.columns)
+        for what, names in (("label", self.labels), ("exclude", self.exclude)):
+            if names:
+                _check_columns(what, names)
+        _checks.choice("layout", self.layout, ("auto", "trials", "images"))
 
 
 def _read(path: Path, asked: _Asked, pairs: Path | None) -> Dataset:

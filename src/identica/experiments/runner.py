@@ -104,21 +104,22 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     stored, ranks = store.load(run.name), launched()
     if stored is not None and not _missing(run, stored):
         return stored
+    trained: Record | None = None
     with store.writing(run.name) if ranks.is_first else nullcontext():
         if ranks.size == 1:
             stored = store.load(run.name)  # another process may have finished it meanwhile
         if stored is None:
-            _train(run, store, ranks, device, report)
+            trained = _train(run, store, ranks, device, report)
         elif ranks.is_first and _missing(run, stored):
             _add_scores(run, store, stored)
     wait_for_all(ranks)
-    record = store.load(run.name)
+    record = trained or store.load(run.name)
     assert record is not None
     return record
 
 
-def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> None:
-    """Train a run and store all that it gave."""
+def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> Record | None:
+    """Train a run and store all that it gave; of several processes the first has the record."""
     started = time.monotonic()
     device = resolve_device(device)
     source = run.source.build(run.seed, device)
@@ -142,14 +143,15 @@ def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report 
         report=report,
         spread=True,
     )
-    if ranks.is_first:
-        cost = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
-        _store(run, store, source, fitted, (factors, observations), cost)
+    if not ranks.is_first:
+        return None
+    used = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
+    return _store(run, store, source, fitted, (factors, observations), used)
 
 
 def _store(
     run: Run, store: RunStore, source: LabelledSource, fitted: Fit, evaluated: tuple[Tensor, Tensor], used: Record
-) -> None:
+) -> Record:
     """Score what was trained, and write it."""
     factors, observations = evaluated
     kinds, codes = [factor.kind for factor in source.factors], _codes(fitted.learner, observations)
@@ -168,6 +170,7 @@ def _store(
     kept = observations[: max(1, _MOST_KEPT_BYTES // (observations[0].numel() * observations.element_size()))]
     arrays = {"factors": factors, "codes": codes, "observations": kept}
     store.save(run.name, record, cost, fitted.learner, {name: _numpy(value) for name, value in arrays.items()})
+    return record | cost
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:

@@ -48,8 +48,8 @@ def held_back() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(came)
     finally:
         _restore(before)
-    if came:
-        signal.raise_signal(came[0])
+        if len(came) == 1:  # whatever else ended the block, the request is not lost
+            signal.raise_signal(came[0])
 
 
 @contextmanager

@@ -108,21 +108,22 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     stored, ranks = store.load(run.name), launched()
     if stored is not None and not _missing(run, stored):
         return stored
+    trained: Record | None = None
     with store.writing(run.name) if ranks.is_first else nullcontext():
         if ranks.size == 1:
             stored = store.load(run.name)  # another process may have finished it meanwhile
         if stored is None:
-            _train(run, store, ranks, device, report)
+            trained = _train(run, store, ranks, device, report)
         elif ranks.is_first and _missing(run, stored):
             _add_scores(run, store, stored)
     wait_for_all(ranks)
-    record = store.load(run.name)
+    record = trained or store.load(run.name)
     assert record is not None
     return record
 
 
-def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> None:
-    """Train a run and store all that it gave."""
+def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> Record | None:
+    """Train a run and store all that it gave; of several processes the first has the record."""
     started = time.monotonic()
     device = resolve_device(device)
     source = run.learnt_source.build(run.seed, device)
@@ -147,14 +148,15 @@ def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report 
         report=report,
         spread=True,
     )
-    if ranks.is_first:
-        used = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
-        _store(run, store, source, fitted, scored, used)
+    if not ranks.is_first:
+        return None
+    used = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
+    return _store(run, store, source, fitted, scored, used)
 
 
 def _store(
     run: Run, store: RunStore, source: LabelledSource, fitted: Fit, scored: Mapping[Part, Evaluation], used: Record
-) -> None:
+) -> Record:
     """Score what was trained, and write it."""
     factors, observations = scored["test"].factors, scored["test"].observations
     kinds = [factor.kind for factor in source.factors]
@@ -179,6 +181,7 @@ def _store(
     if run.learner.kind == "unsupervised":
         arrays |= example_pairs(source, random_stream(run.seed, "examples", used["device"]))
     store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
+    return record | cost
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:

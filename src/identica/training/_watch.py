@@ -22,7 +22,7 @@ Report = Callable[[int, float, Mapping[str, float]], None]
 
 
 class Watch:
-    """Looks at training between steps."""
+    """Looks at training between steps; it goes on from the checkpoint, if there is one."""
 
     def __init__(
         self,
@@ -40,6 +40,8 @@ class Watch:
         self.evaluate, self.evaluate_every = evaluate, evaluate_every
         self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
         self.scores: Mapping[str, float] = {}
+        if checkpoint is not None:
+            state.resume(checkpoint)
         self._saved = time.monotonic()
         self._started = self._saved - state.seconds
 

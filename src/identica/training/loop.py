@@ -56,7 +56,7 @@ def train(
     report: Report | None = None,
     spread: bool = False,
 ) -> Trained:
-    """Minimise the learner's loss over its parameters, in place.
+    """Minimise the learner's loss over its parameters, in place; Ctrl-C and SIGTERM wait for the checkpoint.
 
     Args:
         learner: What is trained.
@@ -73,26 +73,33 @@ def train(
         checkpoint_seconds: Time between saves.
         report: Called with the step, the loss and the latest scores; on the CPU after every step.
         spread: Share each batch among all processes that torchrun or SLURM started; the result is that of one.
-
-    Ctrl-C and SIGTERM take effect after the step under way, when the checkpoint is written; a second one at once.
     """
     _checks.at_least("batch_size", batch_size, 2)
     ranks = launched() if spread else ALONE
     fabric = make_fabric(device, precision, ranks)
-    crew = Crew(ranks, fabric.device)
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
-    if checkpoint is not None:
-        state.resume(checkpoint)
     watched = evaluate, evaluate_every, checkpoint, checkpoint_seconds, report
-    watch = Watch(learner, state, schedule.steps, crew, *watched)
+    watch = Watch(learner, state, schedule.steps, Crew(ranks, fabric.device), *watched)
     batches = functools.partial(learner.batch, source, batch_size, generator)
-    with held_back() as asked, crew.watched():
-        crew.check_step(state.step)
-        ended = _run_steps(fabric, module, wrapped, batches, schedule, watch, asked)
+    _run_until_asked(fabric, module, wrapped, batches, schedule, watch)
+    return Trained(state.curve, watch.seconds())
+
+
+def _run_until_asked(
+    fabric: Fabric,
+    module: Any,
+    optimizers: Sequence[Any],
+    batches: Callable[[], tuple[Tensor, ...]],
+    schedule: Schedule,
+    watch: Watch,
+) -> None:
+    """Update until the schedule ends, or until someone asks to end, which is then done."""
+    with held_back() as asked, watch.crew.watched():
+        watch.crew.check_step(watch.state.step)
+        ended = _run_steps(fabric, module, optimizers, batches, schedule, watch, asked)
     if not ended:
         raise KeyboardInterrupt
-    return Trained(state.curve, watch.seconds())
 
 
 def _run_steps(

@@ -91,7 +91,7 @@ def test_rows_that_are_the_same_experiment_share_a_run() -> None:
     assert shared.title == "t1-05, t2-08, w1-02"
     assert set(shared.scores) == {"r2", "mcc"}
     assert first.run(0).name != first.run(1).name
-    assert len(plan(list(ROWS.values()), [0])) == 40
+    assert len(plan(list(ROWS.values()), [0])) == 65
 
 
 def test_what_decides_nothing_is_not_in_the_name() -> None:

@@ -8,7 +8,6 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from identica._files import replacing
 
@@ -69,6 +68,8 @@ class FileStore(PictureStore):
         return [chunk for chunk in self.chunks if any(f"{row:06d}.png" not in there for row in self.rows(chunk))]
 
     def write(self, chunk: int, pictures: NDArray[np.uint8]) -> None:
+        from PIL import Image  # only to write files
+
         for row, picture in zip(self.rows(chunk), pictures, strict=True):
             with replacing(self._place / f"{row:06d}.png") as unfinished:
                 Image.fromarray(picture).save(unfinished, format="PNG")

@@ -15,7 +15,6 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from identica import _checks
 from identica._checks import InputError
@@ -170,6 +169,8 @@ class BlenderRenderer:
             self._bpy.context.scene.render.filepath = str(path)
             with _silent():
                 self._bpy.ops.render.render(write_still=True)
+            from PIL import Image
+
             with Image.open(path) as picture:
                 return np.asarray(picture.convert("RGB"))
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from identica import _observing
 from identica._checks import InputError
 from identica.encoders import Encoder, rows_at_once
+from identica.encoders.units import SMALLEST_WIDTH
 from identica.estimator import ContrastiveICA
 
 __all__ = ["Attribution", "attribute"]
@@ -75,7 +76,8 @@ def attribute(estimator: ContrastiveICA, X: Any, trials: Any = None) -> Attribut
     with torch.no_grad():
         values = scaling(windows[chosen].double())
     sums, codes = _gradients(rest, values)
-    means = sums * _spread(values) / _spread(codes).reshape(-1, *[1] * (sums.ndim - 1))
+    spread = codes.std(dim=0).clamp_min(SMALLEST_WIDTH).reshape(-1, *[1] * (sums.ndim - 1))
+    means = sums * values.std(dim=0) / spread  # none where a pixel never changes
     found = means.numpy()
     if values.ndim > 2:
         return Attribution(found)
@@ -109,9 +111,3 @@ def _gradients(network: nn.Module, values: Tensor) -> tuple[Tensor, Tensor]:
         codes.append(found.detach())
     assert total is not None
     return total / len(values), torch.cat(codes)
-
-
-def _spread(values: Tensor) -> Tensor:
-    """Standard deviation of each column; 1 where there is none, as nothing moves there."""
-    spread = values.std(dim=0)
-    return torch.where(spread > 0, spread, 1.0)

@@ -55,7 +55,7 @@ def test_a_lost_worker_is_replaced_and_records_are_those_of_the_local_engine(
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     for name, value in {"IDENTICA_COMPILE": "0", "OMP_NUM_THREADS": "1", **token}.items():
         monkeypatch.setenv(name, value)
-    plan = [small_run(seed, steps=1500) for seed in range(4)]
+    plan = [small_run(seed, steps=600) for seed in range(4)]
     killed: list[int] = []
 
     def kill() -> None:

@@ -22,7 +22,17 @@ __all__ = ["ARRAYS", "array_names", "load_array", "read_arrays"]
 ARRAYS = (".npz", ".npy", ".h5", ".hdf5")
 
 # What numpy, zipfile and zlib raise over archives that are cut short, altered or encrypted.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, SyntaxError, TokenError, TypeError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    TokenError,
+    TypeError,
+)
 
 
 def read_arrays(path: Path, columns: Sequence[str] | None, trial: str | None, labels: Sequence[str]) -> Dataset:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import identica.training
-from identica._files import replacing
+from identica._files import locked, replacing
 from identica.experiments import Row, Run, RunStore, execute
 from identica.laws import Laplace
 from identica.learners import AlignUniform, Contrastive, LearnerSettings
@@ -53,15 +53,15 @@ def jobs(store: Path) -> dict[str, Job]:
 
     def table(folder: Path) -> None:
         finished.export(folder)
-        with replacing(folder / "table.md") as unfinished:
+        with locked(folder), replacing(folder / "table.md") as unfinished:
             unfinished.write_text(make_table(RunStore(folder).records(), "markdown"), encoding="utf-8")
 
     def page(folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         name = runs["training"].name
         record = finished.load(name)
         assert record is not None
-        write_page(report_of_run(record, finished.arrays(name)), folder / "report.html")
+        with locked(folder):
+            write_page(report_of_run(record, finished.arrays(name)), folder / "report.html")
 
     return found | {"table": table, "page": page}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -12,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small import small_run
 
 from identica._checks import InputError
 from identica._files import InUseError, StorageError, locked, replacing
 from identica._tensors import load_tensors, save_tensors
+from identica.datafiles import read_dataset
 from identica.experiments import LocalEngine, RunStore, execute
 from identica.report import make_table
 
@@ -175,6 +178,14 @@ def test_a_store_that_takes_no_writes_is_told(command_line: Callable[..., tuple[
     assert "'/sys/kernel/runs" in said
     assert "--out" in said
     assert "Traceback" not in said
+
+
+def test_an_array_that_claims_more_than_there_are_numbers_for_is_refused(tmp_path: Path) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 70, 1)})
+    (tmp_path / "x.npy").write_bytes(header.getvalue())
+    with pytest.raises(InputError, match=r"x\.npy' cannot be read as \.npy"):
+        read_dataset(tmp_path / "x.npy")
 
 
 def test_a_thousand_runs_are_a_table_in_ten_seconds(runs: Path) -> None:

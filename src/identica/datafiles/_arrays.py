@@ -27,7 +27,17 @@ ARRAYS = (".npz", ".npy", ".h5", ".hdf5", *MATLAB)
 _LARGE = 1 << 28
 
 # What numpy, zipfile and zlib raise over archives that are cut short, altered or encrypted.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, SyntaxError, TokenError, TypeError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    TokenError,
+    TypeError,
+)
 
 
 def read_arrays(

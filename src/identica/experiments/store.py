@@ -147,10 +147,11 @@ class RunStore:
         """Copy the records and costs of all finished runs, without codes and weights, into another store."""
         folders = [path.parent for path in sorted(self.root.glob(f"*/{_RECORD}"))]
         for folder in folders:
-            copied = made(Path(target) / folder.name)
-            for filename in (_COST, _RECORD):
-                with replacing(copied / filename) as unfinished:
-                    unfinished.write_bytes((folder / filename).read_bytes())
+            copied = Path(target) / folder.name
+            with locked(copied) as lock:
+                for filename in (_COST, _RECORD):
+                    _write(copied / filename, (folder / filename).read_bytes())
+                lock.unlink(missing_ok=True)
         return len(folders)
 
 

@@ -4,7 +4,8 @@ python benchmarks/recordings.py [--only NAME …] [--methods identica pca …] [
     [--store runs/recordings] [--cebra-env DIR] [--out docs/recordings]
 
 Recordings are those of IDENTICA_DATA/recordings. Every fit has one thread and ends in the store with its seconds of
-processor time, so that the script goes on where it was stopped. CEBRA runs in an environment of its own, which is made
+processor time, so that the script goes on where it was stopped; what the store does not have is kept as it was
+published. CEBRA runs in an environment of its own, which is made
 if it is not there.
 
 Held out are every fifth trial, or where there are fewer than ten trials every fifth of twenty blocks of a recording.
@@ -104,7 +105,9 @@ def load(recording: Recording) -> Task:
     if runs[-1] + 1 < 10:  # cut long trials into blocks
         blocks = np.arange(len(x)) * BLOCKS // len(x)
         runs = np.concatenate([[0], np.cumsum((np.diff(runs) != 0) | (np.diff(blocks) != 0))])
-    return Task(recording, x, behaviour, runs, runs % FOLDS == FOLDS - 1)
+    held_out = runs % FOLDS == FOLDS - 1
+    heard = np.ptp(x[~held_out], axis=0) > 0  # a channel that is silent in all fitted rows says nothing
+    return Task(recording, x[:, heard], behaviour, runs, held_out)
 
 
 def pca(task: Task, seed: int) -> tuple[Array, dict[str, Any]]:
@@ -276,6 +279,14 @@ def score(task: Task, method: str, store: Path) -> dict[str, Any] | None:
     }
 
 
+def published(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Results that were written before, by recording and method: of what the store does not have, they are kept."""
+    if not path.exists():
+        return {}
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return {(one["recording"], one["method"]): one for one in results}
+
+
 def markdown(results: Sequence[dict[str, Any]]) -> str:
     """A line for each recording and method."""
     lines = [
@@ -347,9 +358,14 @@ def main() -> None:
     )
     shown = options.methods if options.parts else METHODS
     everything = tasks if options.parts else [load(one) for one in RECORDINGS]
-    found = [score(task, method, options.store) for task in everything for method in shown]
-    results = [one for one in found if one is not None]
     name = "parts" if options.parts else "results"
+    older = published(options.out / f"{name}.json")
+    found = [
+        score(task, method, options.store) or older.get((task.recording.name, method))
+        for task in everything
+        for method in shown
+    ]
+    results = [one for one in found if one is not None]
     options.out.mkdir(parents=True, exist_ok=True)
     content = {"machine": describe_machine(), "results": results}
     with replacing(options.out / f"{name}.json") as unfinished:

@@ -2,7 +2,7 @@
 
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
-from identica.fitting.held_out import HeldOut, held_out_bits, learnt_by_heart, standard_error, tells_nothing
+from identica.fitting.held_out import HeldOut, blocks_of, held_out_bits, learnt_by_heart, standard_error, tells_nothing
 from identica.fitting.search import search
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Choice",
     "HeldOut",
     "Options",
+    "blocks_of",
     "held_out_bits",
     "learnt_by_heart",
     "search",

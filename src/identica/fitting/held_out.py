@@ -15,7 +15,7 @@ from identica.learners import ContrastiveLearner
 from identica.models import Model
 from identica.sources import ArrayPairs
 
-__all__ = ["HeldOut", "held_out_bits", "learnt_by_heart", "standard_error", "tells_nothing"]
+__all__ = ["HeldOut", "blocks_of", "held_out_bits", "learnt_by_heart", "standard_error", "tells_nothing"]
 
 _MOST_PAIRS = 2048
 _SMALLEST_SPREAD = 1e-6
@@ -83,7 +83,7 @@ class HeldOut:
     def __init__(self, source: ArrayPairs, seed: int, runs: NDArray[np.int64] | None = None) -> None:
         order = torch.randperm(len(source), generator=torch.Generator().manual_seed(seed))[:_MOST_PAIRS]
         self.source, self.first, self.second = source, *source.at(order)
-        self.blocks = None if runs is None else _blocks(source.indices[:, 0].cpu().numpy(), runs)[order]
+        self.blocks = None if runs is None else blocks_of(source.indices[:, 0].cpu().numpy(), runs)[order]
 
     def bits(self, learner: ContrastiveLearner, device: str) -> Tensor:
         """Bits of each pair, [pairs]."""
@@ -97,7 +97,7 @@ class HeldOut:
         return float(learner.infonce(*learner.encoder(torch.cat(pairs)).chunk(2)))
 
 
-def _blocks(rows: NDArray[np.int64], runs: NDArray[np.int64]) -> Tensor:
+def blocks_of(rows: NDArray[np.int64], runs: NDArray[np.int64]) -> Tensor:
     """For each pair of a series, by its first row, its run; long runs are cut, so that there are some blocks."""
     longest = max(1, len(rows) // _FEWEST_BLOCKS)
     _, firsts, run = np.unique(runs, return_index=True, return_inverse=True)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from identica import _planning
 from identica.estimator import ContrastiveICA
-from identica.fitting import held_out_bits, standard_error
+from identica.fitting import blocks_of, held_out_bits, standard_error
 from identica.models import Model
 
-__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel", "error_of_difference"]
+__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel"]
 
 FIRST_ROUND = 0.3
 """Part of the recipe's steps that all assumptions have."""
@@ -25,6 +25,9 @@ _SECOND_ROUND = 0.5
 _PAIRS_IN_A_BATCH = 512
 # Factors for which the second round has all of the recipe's steps.
 _WHOLE_RECIPE = 8
+# Steps of the shortest recipes, for up to ten factors. Longer ones are for pairs that tell little, or for the last
+# digit of a score; to compare, the geometric mean of both does.
+_SHORTEST_RECIPE = 3000
 
 
 Fits = dict[tuple[Model, int], "FittedModel"]
@@ -54,6 +57,7 @@ class Contest:
         assert split.held_out is not None
         self.observations, self.fitted, self.tested = observations, split.fitted, split.held_out
         self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
+        self._blocks = None if split.runs is None else blocks_of(split.held_out[:, 0], split.runs)
 
     @property
     def is_open(self) -> bool:
@@ -67,6 +71,15 @@ class Contest:
         done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat, part) for model, repeat in tasks)
         return dict(zip(tasks, done, strict=True))
 
+    def error(self, difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
+        """Of the mean difference: over pairs, or blocks of a series, and over refits of either side."""
+        variance = standard_error(torch.from_numpy(difference), self._blocks) ** 2
+        for fits in runs:
+            means = [fit.score for fit in fits]
+            if len(means) > 1:
+                variance += float(np.var(means, ddof=1)) / len(means)
+        return math.sqrt(variance)
+
     def _one(self, model: Model, repeat: int, part: float | None) -> FittedModel:
         usual = {"batch_size": _PAIRS_IN_A_BATCH} if self.is_open else {}
         estimator = ContrastiveICA(
@@ -77,13 +90,19 @@ class Contest:
             random_state=(self.seed + repeat) % 2**31,
         )
         if self.is_open:
-            part = part or min(1.0, max(_SECOND_ROUND, model.space.dim / _WHOLE_RECIPE))
-            estimator.set_params(max_steps=estimator.recipe_steps(self.observations, part))
+            estimator.set_params(max_steps=self._steps(estimator, model.space.dim, part))
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
         bits = held_out_bits(model, codes[first], codes[second])
         return FittedModel(estimator, bits.double().numpy(), codes.numpy())
+
+    def _steps(self, estimator: ContrastiveICA, dim: int, part: float | None) -> int:
+        """That part of the steps; of the second round if none is given."""
+        whole = estimator.recipe_steps(self.observations)
+        usual = math.sqrt(whole * _SHORTEST_RECIPE * max(1.0, dim / 10))
+        part = part or min(1.0, max(_SECOND_ROUND, dim / _WHOLE_RECIPE))
+        return max(1, round(part * min(whole, usual)))
 
 
 @final
@@ -99,13 +118,3 @@ class FittedModel:
     def score(self) -> float:
         """Mean bits."""
         return float(self.bits.mean())
-
-
-def error_of_difference(difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
-    """Of the mean difference: over pairs, and over refits of either side."""
-    variance = standard_error(torch.from_numpy(difference)) ** 2
-    for fits in runs:
-        means = [fit.score for fit in fits]
-        if len(means) > 1:
-            variance += float(np.var(means, ddof=1)) / len(means)
-    return math.sqrt(variance)

@@ -17,7 +17,7 @@ from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
-from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel, error_of_difference
+from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -36,8 +36,10 @@ CANDIDATES = (
 
 _LEAST_HELD_OUT = 20
 # Who is in the second round: after short schedules the best may be behind by so many bits, and by such a part of them.
-_NEAR, _NEAR_PART = 0.1, 0.03
-_REPEATED = 3
+_NEAR = 0.1, 0.03
+# Who is fitted again: after long ones it may be behind by no more than refits differ.
+_NEARER = 0.03, 0.005
+_LONGER, _REPEATED = 4, 3
 # Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
 _HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
@@ -76,8 +78,9 @@ def select(
         refits: How often the leading assumptions are fitted, at least 2.
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
-        **settings: Of `ContrastiveICA`. If there is no budget, three tenths of the recipe's steps for all, and half
-            to all of them for those that lead, in batches of 512 pairs; a window of one row unless one is given.
+        **settings: Of `ContrastiveICA`. If there is no budget, three tenths of the usual steps (3000, more for spheres
+            and high powers) for all, and half to all of them for those that lead, in batches of 512 pairs; a window of
+            one row unless one is given.
     """
     _check_settings(refits, settings)
     models, contest = _prepare(
@@ -89,12 +92,12 @@ def select(
 def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
     fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
-    ahead = _leaders(fits, models)
+    ahead = _leaders(fits, models, _NEAR)[:_LONGER]
     longer = contest.fit([(model, 0) for model in ahead]) if contest.is_open else {}
     # A long schedule is too long for some: few pairs are learnt by heart.
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
     fits |= {(model, 0): longer[model, 0] for model in gained}
-    repeated = _leaders(fits, ahead)[:_REPEATED]
+    repeated = _leaders(fits, ahead, _NEARER)[:_REPEATED]
     parts = {model: None if model in gained else FIRST_ROUND for model in models}
     for part in (None, FIRST_ROUND):
         again = [model for model in repeated if parts[model] == part]
@@ -161,14 +164,13 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
     return list(dict.fromkeys(models))
 
 
-def _leaders(fits: Fits, models: Sequence[Model]) -> list[Model]:
-    """The best candidate without objection, and all that may turn out to be as good."""
+def _leaders(fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> list[Model]:
+    """The best candidate without objection, and all that are behind it by at most so many bits and part of its bits."""
     bits = {model: fits[model, 0].score for model in models}
     free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
     best = max(free, key=bits.__getitem__)
-    margin = _NEAR + _NEAR_PART * abs(bits[best])
-    near = sorted((model for model in free if bits[model] >= bits[best] - margin), key=bits.__getitem__, reverse=True)
-    return near[:4]
+    least = bits[best] - near[0] - near[1] * abs(bits[best])
+    return sorted((model for model in free if bits[model] >= least), key=bits.__getitem__, reverse=True)
 
 
 def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:
@@ -180,7 +182,7 @@ def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], cont
     found = []
     for model in models:
         difference = per_pair[best] - per_pair[model]
-        behind, error = float(difference.mean()), error_of_difference(difference, runs[best], runs[model])
+        behind, error = float(difference.mean()), contest.error(difference, runs[best], runs[model])
         agreement = (
             consistency([fit.codes for fit in runs[model]], ambiguity=model.ambiguity) if len(runs[model]) > 1 else None
         )
@@ -205,7 +207,7 @@ def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float
         return None
     free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)], part).values()
     difference = free.bits - equal.bits
-    return float(difference.mean()), error_of_difference(difference)
+    return float(difference.mean()), contest.error(difference)
 
 
 def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Contest) -> tuple[NumberTried, ...]:
@@ -221,7 +223,7 @@ def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Conte
         difference = per_pair[best] - per_pair[one]
         agreement = consistency([fit.codes for fit in runs[one]], ambiguity=one.ambiguity)
         used = int(np.median([len(fit.estimator.components_used_) for fit in runs[one]]))
-        behind = float(difference.mean()), error_of_difference(difference, runs[best], runs[one])
+        behind = float(difference.mean()), contest.error(difference, runs[best], runs[one])
         found.append(NumberTried(one.space.dim, float(per_pair[one].mean()), behind, agreement.steady, used))
     return tuple(found)
 

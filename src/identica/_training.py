@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, final
 
 from torch import Tensor, nn
@@ -81,14 +80,14 @@ def fit(
     searched = split.held_out is not None and _planning.is_open(estimator) and not warm
     start = _earlier(estimator, model) if warm else None
     with _bar(estimator, int(given)) as listen:
-        make = partial(
-            Bench,
+        bench = Bench(
             Contrastive(model, estimator.axes),
             recipe,
             observations,
             split.runs,
             split.fitted,
             split.held_out,
+            seed=seed,
             device=device,
             network=estimator.encoder if isinstance(estimator.encoder, nn.Module) else None,
             max_seconds=estimator.max_seconds,
@@ -96,7 +95,6 @@ def fit(
             start=start,
             listen=listen,
         )
-        bench = make(seed=seed)
         if searched:
             kept = search(bench, _planning.options_of(estimator, model.space.dim, int(given), observations, split))
         elif warm:
@@ -104,7 +102,7 @@ def fit(
         else:
             kept = bench.attempt(_planning.plain_choice(estimator, int(given), observations))
         learner = bench.matched(kept)
-        others = [make(seed=(seed + 1 + number) % 2**31) for number in range(estimator.refits)]
+        others = [bench.with_seed((seed + 1 + number) % 2**31) for number in range(estimator.refits)]
         agreement = _agreement(bench, kept, others)
     tried = [one.describe() for one in bench.attempts]
     held_out = None if kept.bits is None else kept.score

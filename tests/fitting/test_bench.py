@@ -147,3 +147,15 @@ def test_where_a_fit_begins_concerns_linear_maps_alone(choice: Choice) -> None:
     assert plain is not None
     assert slow is not None
     assert torch.equal(plain, slow) == (choice.network == "mlp")
+
+
+def test_other_seeds_have_the_same_pairs_and_other_weights() -> None:
+    bench = make_bench()
+    other = bench.with_seed(1)
+    assert bench.with_seed(0) is bench
+    first, second = bench.attempt(QUICK), other.attempt(QUICK)
+    assert bench.attempts == [first]
+    assert other.attempts == [second]
+    assert bench.scored(QUICK.window) is other.scored(QUICK.window)
+    weights = [dict(one.learner.encoder.backbone.named_parameters()) for one in (first, second)]
+    assert any(not torch.equal(weights[0][name], weights[1][name]) for name in weights[0])

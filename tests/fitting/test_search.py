@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from identica.fitting import Attempt, Bench, Choice, Options, search
+from identica.fitting.search import SEED_OF_TRIALS
 from identica.learners import Contrastive
 from identica.models import Model
 from identica.sources import IndexPairing
@@ -28,6 +30,14 @@ class Scripted:
         self.bits, self.fitted = held_out, fitted or held_out
         self.attempts: list[Attempt] = []
         self.noise: dict[int | None, Tensor] = {}
+        self.seed = SEED_OF_TRIALS
+
+    def with_seed(self, seed: int) -> Scripted:
+        if seed == self.seed:
+            return self
+        other = copy.copy(self)
+        other.seed, other.attempts = seed, []
+        return other
 
     def attempt(self, choice: Choice) -> Attempt:
         for earlier in self.attempts:
@@ -100,6 +110,19 @@ def test_if_even_the_first_schedule_is_too_long_a_shorter_one_is_tried() -> None
     found = searched(bench, replace(PLAIN, networks=("mlp",)))
     assert found.steps == 10
     assert 80 not in [choice.steps for choice in bench.tried], "it overfits, so the longest would too"
+
+
+@pytest.mark.parametrize("fitted", [None, by_heart])
+def test_the_choice_is_of_the_trials_and_the_fit_has_the_seed_of_the_bench(fitted: Any) -> None:
+    trials, own = (Scripted(lambda choice: choice.steps / 80 + (choice.scaling == "sqrt"), fitted) for _ in range(2))
+    own.seed = SEED_OF_TRIALS + 1
+    options = replace(PLAIN, networks=("linear", "mlp"), scalings=("none", "sqrt"))
+    chosen = searched(trials, options)
+    found = search(cast(Bench, own), options)
+    assert found.choice == chosen
+    assert own.attempts[-1] is found, "what was tried comes first, and the fit of one's own last"
+    long = [choice for choice in own.tried if choice.steps == 80]
+    assert len(long) <= 1, "a long schedule is trained once, with the seed of one's own"
 
 
 def test_one_schedule_alone_is_taken() -> None:

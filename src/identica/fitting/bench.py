@@ -26,6 +26,8 @@ from identica.training import Curve
 __all__ = ["Attempt", "Bench"]
 
 _HELD_OUT_LOSSES = 20
+# Which pairs are scored does not depend on the seed of a fit.
+_SEED_OF_SCORES = 0
 
 Listen = Callable[[str, int, int, float], None]
 """Is told what is tried, the step, the number of steps and the loss."""
@@ -135,6 +137,14 @@ class Bench:
         self.attempts: list[Attempt] = []
         self._sources: dict[int, _Pairs] = {}
 
+    def with_seed(self, seed: int) -> Bench:
+        """The same pairs for fits with another seed; itself if it has this one."""
+        if seed == self.seed:
+            return self
+        other = copy.copy(self)
+        other.seed, other.attempts = seed, []
+        return other
+
     def attempt(self, choice: Choice) -> Attempt:
         """Fit by these settings, unless that was done, and score."""
         for earlier in self.attempts:
@@ -225,9 +235,9 @@ class Bench:
             source = ArrayPairs(values, self.fitted)
             scored: tuple[HeldOut | None, HeldOut | None] = (None, None)
             if self.held_out is not None:
-                held_out = HeldOut(ArrayPairs(values, self.held_out), self.seed, self.runs)
-                order = np.random.default_rng(self.seed).permutation(len(self.fitted))[: len(held_out.first)]
-                scored = held_out, HeldOut(ArrayPairs(values, self.fitted[np.sort(order)]), self.seed)
+                held_out = HeldOut(ArrayPairs(values, self.held_out), _SEED_OF_SCORES, self.runs)
+                order = np.random.default_rng(_SEED_OF_SCORES).permutation(len(self.fitted))[: len(held_out.first)]
+                scored = held_out, HeldOut(ArrayPairs(values, self.fitted[np.sort(order)]), _SEED_OF_SCORES)
             self._sources[window] = _Pairs(source, scored)
         return self._sources[window]
 

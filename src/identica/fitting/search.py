@@ -8,7 +8,10 @@ from dataclasses import replace
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import DEEP, Choice, Options
 
-__all__ = ["search"]
+__all__ = ["SEED_OF_TRIALS", "search"]
+
+SEED_OF_TRIALS = 0
+"""Seed of what is only tried: the choice is of the data, not of chance, so refits see the same things."""
 
 # Bits by which a large network must be ahead of a small one.
 _AHEAD = 0.25
@@ -19,7 +22,7 @@ _WIDE = 0.25
 
 
 def search(bench: Bench, options: Options) -> Attempt:
-    """Try settings on short schedules, then let the best have as many steps as the data bear.
+    """Try settings on short schedules, then let the best have as many steps as the data bear, with the bench's seed.
 
     If short fits of all directions without noise do not overfit, there are pairs enough: window and scaling are
     chosen, a larger network is tried, and the best has the recipe's whole schedule. Otherwise noise on the observations
@@ -33,6 +36,17 @@ def search(bench: Bench, options: Options) -> Attempt:
         bench: Where to try.
         options: What to choose from.
     """
+    trials = bench.with_seed(SEED_OF_TRIALS)
+    found = _chosen(trials, bench, options)
+    if trials is not bench:
+        if not any(one is found for one in bench.attempts):
+            found = bench.attempt(found.choice)
+        bench.attempts[:0] = trials.attempts
+    return found
+
+
+def _chosen(bench: Bench, own: Bench, options: Options) -> Attempt:
+    """What is best, tried at one bench; whole schedules, which take longest, are tried at the other alone."""
     rungs = options.steps
     short = rungs[min(1, len(rungs) - 1)]
     middle = options.networks[min(1, len(options.networks) - 1)]
@@ -43,11 +57,11 @@ def search(bench: Bench, options: Options) -> Attempt:
     if not max(first, key=_score).overfits:
         front = _by_front(bench, replace(options, directions=options.directions[-1:]), plain)
         larger = [bench.attempt(replace(front.choice, network=network)) for network in options.networks[2:]]
-        return _by_steps(bench, options, [front, *larger])
+        return _by_steps(bench, own, options, [front, *larger])
     start = replace(plain, directions=options.directions[0], noise=options.usual_noise)
     found, noisy = _fronts(bench, options, start)
     if options.usual_noise == 0:
-        return _by_steps(bench, options, [*found, noisy])
+        return _by_steps(bench, own, options, [*found, noisy])
     return _best([*found, *_by_noise(bench, options, noisy)], options)
 
 
@@ -107,16 +121,16 @@ def _by_noise(bench: Bench, options: Options, short: Attempt) -> list[Attempt]:
     return tried
 
 
-def _by_steps(bench: Bench, options: Options, found: list[Attempt]) -> Attempt:
+def _by_steps(bench: Bench, own: Bench, options: Options, found: list[Attempt]) -> Attempt:
     """Longer schedules for the leader while held-out bits rise; a shorter one if even the first was too long."""
     leader = _best(found, options)
     rungs = options.steps
     place = rungs.index(leader.choice.steps)
     if not leader.overfits and place < len(rungs) - 1:
-        whole = bench.attempt(replace(leader.choice, steps=rungs[-1]))
+        whole = own.attempt(replace(leader.choice, steps=rungs[-1]))
         found = [*found, whole]
         if whole.score > leader.score:
-            return _lengthened(bench, leader, whole)
+            return _lengthened(own, leader, whole)
     for steps in rungs[place + 1 : -1]:
         longer = bench.attempt(replace(leader.choice, steps=steps))
         found = [*found, longer]

@@ -17,7 +17,8 @@ from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
-from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel
+from identica.validation._contest import FIRST_ROUND, Contest, Fits
+from identica.validation._objections import objection
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -40,8 +41,6 @@ _NEAR = 0.1, 0.03
 # Who is fitted again: after long ones it may be behind by no more than refits differ.
 _NEARER = 0.03, 0.005
 _LONGER, _REPEATED = 4, 3
-# Excess kurtosis halfway between a uniform law (-1.2) and a normal one (0).
-_HIGHEST_KURTOSIS_IN_A_BOX = -0.6
 
 
 def select(
@@ -62,7 +61,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
-    Of equals the more restrictive space goes first (sphere, box, unbounded). A box whose codes no box bounds is last.
+    Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds,
+    and spaces other than the sphere whose codes lie on one.
 
     Args:
         X: Observations.
@@ -167,7 +167,7 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
 def _leaders(fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> list[Model]:
     """The best candidate without objection, and all that are behind it by at most so many bits and part of its bits."""
     bits = {model: fits[model, 0].score for model in models}
-    free = [model for model in models if _objection(model, fits[model, 0]) is None] or list(models)
+    free = [model for model in models if objection(model.space, fits[model, 0].codes) is None] or list(models)
     best = max(free, key=bits.__getitem__)
     least = bits[best] - near[0] - near[1] * abs(bits[best])
     return sorted((model for model in free if bits[model] >= least), key=bits.__getitem__, reverse=True)
@@ -176,7 +176,7 @@ def _leaders(fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> 
 def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:
     runs = {model: [fit for (one, _), fit in fits.items() if one == model] for model in models}
     per_pair = {model: np.mean([fit.bits for fit in runs[model]], axis=0) for model in models}
-    objections = {model: _objection(model, runs[model][0]) for model in models}
+    objections = {model: objection(model.space, runs[model][0].codes) for model in models}
     free = [model for model in refitted if objections[model] is None] or list(refitted)
     best = max(free, key=lambda model: float(per_pair[model].mean()))
     found = []
@@ -231,13 +231,3 @@ def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Conte
 def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:
     restriction = list(NAMED_SPACES).index(candidate.model.space.name) if candidate.tied else 0
     return candidate.objection is not None, not candidate.tied, restriction, candidate.behind[0]
-
-
-def _objection(model: Model, fit: FittedModel) -> str | None:
-    if model.space.name != "box":
-        return None
-    centred = fit.codes - fit.codes.mean(axis=0)
-    kurtosis = float(np.median((centred**4).mean(axis=0) / (centred**2).mean(axis=0) ** 2)) - 3
-    if kurtosis <= _HIGHEST_KURTOSIS_IN_A_BOX:
-        return None
-    return f"codes do not fill a box: excess kurtosis {kurtosis:.2f}, uniform codes have -1.20"

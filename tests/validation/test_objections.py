@@ -1,0 +1,41 @@
+"""What the shape of codes says against a space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from identica.laws import Laplace, Law, Marginal, Normal, Uniform
+from identica.spaces import Box, Real, Space, Sphere
+from identica.validation._objections import objection
+
+
+def codes(space: Space, law: Law) -> np.ndarray:
+    return Marginal(space, law).sample(4000, torch.Generator().manual_seed(0)).numpy()
+
+
+@pytest.mark.parametrize("dim", [2, 3, 8])
+def test_codes_on_a_sphere_or_an_ellipsoid_speak_against_other_spaces(dim: int) -> None:
+    stretched = codes(Sphere(dim), Uniform()) @ np.diag(np.geomspace(1, 5, dim)) + 3
+    for space in (Box(dim), Real(dim)):
+        assert "lie on a sphere" in str(objection(space, stretched))
+    assert objection(Sphere(dim), stretched) is None
+
+
+@pytest.mark.parametrize("dim", [2, 3, 8])
+def test_codes_that_fill_a_box_fit_a_box_and_no_bounds(dim: int) -> None:
+    found = codes(Box(dim), Uniform())
+    assert objection(Box(dim), found) is None
+    assert objection(Real(dim), found) is None
+
+
+@pytest.mark.parametrize("law", [Normal(1.0), Laplace(1.0)])
+def test_codes_with_tails_speak_against_a_box(law: Law) -> None:
+    found = codes(Real(4), law)
+    assert "do not fill a box" in str(objection(Box(4), found))
+    assert objection(Real(4), found) is None
+
+
+def test_one_code_has_no_sphere_to_lie_on() -> None:
+    assert objection(Real(1), codes(Real(1), Normal(1.0))) is None

@@ -62,7 +62,7 @@ def select(
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
     Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds,
-    and spaces other than the sphere whose codes lie on one.
+    no bounds if codes fill a box, and any other space than the sphere if codes lie on one.
 
     Args:
         X: Observations.

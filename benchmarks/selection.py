@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -104,6 +107,24 @@ def judge(case: Case, pairs: int, seed: int, jobs: int) -> dict[str, Any]:
     }
 
 
+def summary(results: Sequence[dict[str, Any]]) -> str:
+    """How often each assumption was named, how long it took, and what was wrong, with its bits."""
+    lines = ["| truth | right | seconds, median (most) |", "| --- | --- | --- |"]
+    for truth in CANDIDATES:
+        ours = [one for one in results if tuple(one["truth"]) == truth]
+        if ours:
+            seconds = [one["seconds"] for one in ours]
+            right = sum(one["right"] for one in ours)
+            lines.append(
+                f"| {', '.join(truth)} | {right} of {len(ours)} | {median(seconds):.0f} ({max(seconds):.0f}) |"
+            )
+    lines += ["", f"{sum(one['right'] for one in results)} of {len(results)} right"]
+    for one in results:
+        if not one["right"]:
+            lines.append(f"- {one['case']}: called {one['chosen']}, {one['truth_ahead']:.3f} bits before the truth")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10, help="of each seed")
@@ -116,24 +137,24 @@ def main() -> None:
     older = options.json is not None and options.json.exists()
     results = json.loads(options.json.read_text(encoding="utf-8"))["results"] if older else []
     done = {(one["seed"], one["case_number"]) for one in results}
-    print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")
     for seed in options.seeds:
         for number, case in enumerate(draw_cases(options.cases, seed)):
             if (seed, number) in done:
                 continue
             found = judge(case, options.pairs, 1000 * seed + number, options.jobs)
-            found |= {"seed": seed, "case_number": number}
-            results.append(found)
-            print(
-                f"| {case} | {found['chosen']} | {'yes' if found['right'] else 'no'} | {found['second']} "
-                f"| {found['ahead']:.3f} | {found['seconds']:.0f} |",
-                flush=True,
-            )
+            results.append(found | {"seed": seed, "case_number": number, "truth": case.truth})
             if options.json is not None:
                 with replacing(options.json) as path:
                     content = {"machine": describe_machine(), "pairs": options.pairs, "results": results}
                     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(f"\n{sum(one['right'] for one in results)} of {len(results)} right")
+            print(f"{case}: {found['chosen']}, {'right' if found['right'] else 'wrong'}", file=sys.stderr, flush=True)
+    print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")
+    for one in results:
+        print(
+            f"| {one['case']} | {one['chosen']} | {'yes' if one['right'] else 'no'} | {one['second']} "
+            f"| {one['ahead']:.3f} | {one['seconds']:.0f} |"
+        )
+    print(f"\n{summary(results)}")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def summary(results: Sequence[dict[str, Any]]) -> str:
     lines += ["", f"{sum(one['right'] for one in results)} of {len(results)} right"]
     for one in results:
         if not one["right"]:
-            lines.append(f"- {one['case']}: called {one['chosen']}, {one['truth_ahead']:.3f} bits before the truth")
+            lines.append(f"- {one['case']}: called {one['chosen']}, {-one['truth_ahead']:.3f} bits before the truth")
     return "\n".join(lines)
 
 

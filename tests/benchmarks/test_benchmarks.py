@@ -11,6 +11,8 @@ import pytest
 import torch
 
 import recipe
+import recordings
+import selection
 from identica.experiments import ROWS
 from identica.models import Model
 from identica.objectives import InfoNCE
@@ -120,3 +122,31 @@ def test_the_estimate_of_scale_adds_up() -> None:
     assert 9e9 < result["image"]["operations"] < 12e9  # three times the 3.6 · 10^9 of a ResNet-18 forwards
     one, eight = (sum(result["steps"][name].values()) for name in ("1 GPU", "8 GPUs"))
     assert one / 8 < eight < one
+
+
+def test_what_was_published_of_other_methods_is_kept(tmp_path: Path) -> None:
+    assert recordings.published(tmp_path / "results.json") == {}
+    one = {"recording": "rat", "method": "CEBRA, time", "decoding": 0.4}
+    (tmp_path / "results.json").write_text(json.dumps({"results": [one]}))
+    assert recordings.published(tmp_path / "results.json") == {("rat", "CEBRA, time"): one}
+
+
+def test_the_cases_of_selection_are_all_assumptions_in_turn() -> None:
+    cases = selection.draw_cases(14, seed=3)
+    assert sorted(case.truth for case in cases) == sorted(2 * list(selection.CANDIDATES))
+    assert {3 <= case.space.dim <= 8 for case in cases} == {True}
+    first, second = selection.draw_pairs(cases[0], 50, seed=1)
+    assert first.shape == second.shape == (50, cases[0].space.dim)
+
+
+def test_the_summary_of_selection_counts_and_names_what_is_wrong() -> None:
+    results = [
+        {"case": f"case {number}", "truth": ["box", "normal"], "right": number > 0, "seconds": 10.0 * number}
+        | {"chosen": "unbounded, normal", "truth_ahead": -0.02}
+        for number in range(3)
+    ]
+    text = selection.summary(results)
+    assert "| box, normal | 2 of 3 | 10 (20) |" in text
+    assert "2 of 3 right" in text
+    assert "- case 0: called unbounded, normal, 0.020 bits before the truth" in text
+    assert "case 1" not in text

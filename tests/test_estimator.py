@@ -232,6 +232,14 @@ def test_a_network_of_the_users_own(pairs: tuple[Array, Array, Array], tmp_path:
         ContrastiveICA(2, encoder=own, **QUICK).fit(x[:, :2], x_pos[:, :2])
 
 
+def test_a_network_that_folds_pixels_comes_back(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 255, size=(40, 64, 64), dtype=np.uint8)
+    model = ContrastiveICA(2, lag=1, **QUICK).fit(images)
+    assert model.encoder_[0].backbone.fold == 2
+    model.save(tmp_path / "model")
+    assert np.array_equal(ContrastiveICA.load(tmp_path / "model").transform(images), model.transform(images))
+
+
 def test_images(tmp_path: Path) -> None:
     images = np.random.default_rng(0).integers(0, 255, size=(40, 16, 16), dtype=np.uint8)
     model = ContrastiveICA(2, encoder="conv", lag=1, **QUICK).fit(images)

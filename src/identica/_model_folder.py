@@ -139,6 +139,7 @@ def _describe(estimator: ContrastiveICA) -> dict[str, Any]:
             "stretched": isinstance(encoder.stretch, Stretch),
             "widths": list(backbone.widths) if isinstance(backbone, MLP) else [],
             "slope": backbone.slope if isinstance(backbone, MLP) else 0.0,
+            "fold": backbone.fold if isinstance(backbone, ConvNet) else 1,
         },
         "versions": versions(),
     }
@@ -182,7 +183,13 @@ def _rebuild(estimator: ContrastiveICA, network: dict[str, Any], own: nn.Module 
         "Standardisation": Standardisation(torch.zeros(channels), torch.ones(channels)),
     }
     backbone = own or make_backbone(
-        network["kind"], shape, dim, generator=Generator(), widths=network["widths"], slope=network["slope"]
+        network["kind"],
+        shape,
+        dim,
+        generator=Generator(),
+        widths=network["widths"],
+        slope=network["slope"],
+        fold=network.get("fold", 1),
     )
     head = make_head(estimator.model_.space, normalised=network.get("normalised", True))
     units = Units(torch.zeros(dim), torch.ones(dim))

@@ -41,6 +41,8 @@ _FIRST_MEAN_DISTANCE = 12.0
 # Pairs of images in a batch, each of two images.
 _IMAGE_PAIRS, _PAPER_IMAGE_PAIRS = 64, 32
 _IMAGE_STEPS = 1500
+# Pixels a side that are channels of one pixel: a third of the time, and scores are no worse.
+_FOLD = 2
 
 
 @final
@@ -182,6 +184,7 @@ def image_recipe(protocol: str, model: Model) -> Recipe:
         normalise_codes=False,
         scale_start=1.0 if isinstance(model.space, Real) else fast.encoder.scale_start,
         free_widths=fast.encoder.free_widths and on_sphere,
+        fold=_FOLD,
     )
     return Recipe("fast", _image_training(fast.training), encoder, recipe.contrastive)
 
@@ -192,7 +195,8 @@ def supervised_image_recipe(protocol: str, space: Space) -> Recipe:
     if protocol == "paper":
         return replace(recipe, training=replace(recipe.training, batch_size=2 * _PAPER_IMAGE_PAIRS))
     training = _image_training(recipe.training)
-    return replace(recipe, training=replace(training, batch_size=2 * training.batch_size))
+    training = replace(training, batch_size=2 * training.batch_size)
+    return replace(recipe, training=training, encoder=replace(recipe.encoder, fold=_FOLD))
 
 
 def supervised_recipe(protocol: str, space: Space) -> Recipe:
@@ -205,10 +209,11 @@ def supervised_recipe(protocol: str, space: Space) -> Recipe:
 def vae_recipe(protocol: str) -> Recipe:
     """The recipe of that name for a variational autoencoder of images: Adam, and pixels as they are."""
     training = replace(_paper_training(300_000), batch_size=_PAPER_IMAGE_PAIRS)
+    encoder = replace(_paper_encoder(1), widths=(), slope=0.0, initialisation="kaiming", network="conv")
     if _checks.choice("protocol", protocol, PROTOCOLS) == "fast":
         training = replace(training, steps=2000, warmup=100, cosine=True)
         training = replace(training, learning_rate=1e-3, bias_learning_rate=1e-3, scale_learning_rate=1e-3)
-    encoder = replace(_paper_encoder(1), widths=(), slope=0.0, initialisation="kaiming", network="conv")
+        encoder = replace(encoder, fold=_FOLD)
     return Recipe(protocol, training, encoder)
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import ConvNet
+from identica.encoders import ConvNet, make_backbone
 
 
 def layout(network: ConvNet) -> list[tuple[object, ...]]:
@@ -110,3 +110,21 @@ def test_bytes_are_taken_as_numbers(generator: torch.Generator) -> None:
     network = ConvNet(1, 16, 16, 2, generator=generator)
     images = torch.randint(2, (3, 1, 16, 16), generator=generator)
     assert torch.equal(network(images.to(torch.uint8)), network(images.float()))
+
+
+def test_folded_pixels_are_channels_and_nothing_is_lost(generator: torch.Generator) -> None:
+    images = torch.rand(3, 2, 64, 96, generator=generator)
+    folded = ConvNet(2, 64, 96, 5, generator=torch.Generator().manual_seed(1), fold=2)
+    plain = ConvNet(8, 32, 48, 5, generator=torch.Generator().manual_seed(1))
+    assert layout(folded) == layout(plain)
+    assert torch.allclose(folded(images), plain(torch.nn.functional.pixel_unshuffle(images, 2)), atol=1e-5)
+    with pytest.raises(InputError, match="height and width must be multiples of fold = 2, got 65 × 64"):
+        ConvNet(1, 65, 64, 5, generator=generator, fold=2)
+
+
+@pytest.mark.parametrize(("shape", "fold"), [((1, 64, 64), 2), ((1, 48, 64), 1), ((3, 65, 128), 1), ((3, 66, 128), 2)])
+def test_only_large_images_are_folded(shape: tuple[int, ...], fold: int, generator: torch.Generator) -> None:
+    network = make_backbone("conv", shape, 3, generator=generator, fold=2)
+    assert isinstance(network, ConvNet)
+    assert network.fold == fold
+    assert network(torch.rand(2, *shape, generator=generator)).shape == (2, 3)

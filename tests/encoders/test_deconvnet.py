@@ -6,6 +6,8 @@ from torch import nn
 
 from identica._checks import InputError
 from identica.encoders import ConvNet, DeconvNet
+from identica.learners import BetaVAE
+from identica.recipes import vae_recipe
 
 
 def shapes(network: nn.Sequential, values: torch.Tensor) -> list[tuple[int, ...]]:
@@ -52,3 +54,13 @@ def test_codes_of_another_number_are_refused(generator: torch.Generator) -> None
         DeconvNet(3, 1, 16, 16, generator=generator)(torch.zeros(2, 4))
     with pytest.raises(InputError, match="height and width must be at least 16, got 15 × 16"):
         DeconvNet(3, 1, 15, 16, generator=generator)
+
+
+def test_what_an_encoder_folds_the_decoder_unfolds(generator: torch.Generator) -> None:
+    network = DeconvNet(3, 2, 64, 96, generator=generator, fold=2)
+    assert network(torch.randn(4, 3, generator=generator)).shape == (4, 2, 64, 96)
+    vae = BetaVAE(3).build(vae_recipe("fast"), torch.rand(20, 1, 64, 64, generator=generator), generator)
+    assert isinstance(vae.encoder.backbone, ConvNet)
+    assert vae.encoder.backbone.fold == 2
+    assert isinstance(vae.decoder[-1], torch.nn.PixelShuffle)
+    assert vae.decode(torch.zeros(5, 3)).shape == (5, 1, 64, 64)

@@ -134,7 +134,8 @@ def test_the_runner_and_the_store_take_it(store: RunStore) -> None:
         assert record["scores"]["r2"]["value"] > record["scores"]["r2"]["chance"]
     arrays = store.arrays(store.names()[0])
     assert arrays["observations"].shape[1:] == (1, 16, 16)
-    assert arrays["codes"].shape == (4096, 4)
+    assert arrays["codes"].shape == (10_000, 4)
+    assert len(arrays["observations"]) == 1024, "those are shown, and scored along the way"
 
 
 def test_both_networks_learn(store: RunStore) -> None:

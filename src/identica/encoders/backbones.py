@@ -9,6 +9,7 @@ from torch import Generator, nn
 from identica import _checks
 from identica._checks import InputError
 from identica.encoders._layers import Initialisation
+from identica.encoders._stages import fold_for
 from identica.encoders.convnet import ConvNet
 from identica.encoders.light import LightResNet
 from identica.encoders.mlp import MLP
@@ -41,6 +42,7 @@ def make_backbone(
     widths: Sequence[int] = (64, 64),
     slope: float = 0.2,
     initialisation: Initialisation = "kaiming",
+    fold: int = 1,
 ) -> nn.Module:
     """The network from observations of `shape` to unconstrained codes: `linear`, `mlp`, `conv`, `light` or `resnet`.
 
@@ -53,13 +55,15 @@ def make_backbone(
         widths: Hidden widths of `mlp`.
         slope: Slope below zero of the leaky ReLUs of `mlp`.
         initialisation: Of the weights of `mlp`.
+        fold: Pixels a side that are channels for `conv`, if images are large enough.
     """
     _checks.choice("encoder", kind, BACKBONES)
     if len(shape) != (3 if kind in IMAGE_BACKBONES else 1):
         allowed = _HINTS.get(len(shape), "allowed are [features] and [channels, height, width]")
         raise InputError(f"encoder {kind!r} needs {_NEEDS[kind]}, got observations of shape {list(shape)}: {allowed}")
     try:
-        return _make(kind, shape, _checks.at_least_one("outputs", outputs), generator, widths, slope, initialisation)
+        _checks.at_least_one("outputs", outputs)
+        return _make(kind, shape, outputs, generator, widths, slope, initialisation, fold)
     except InputError as error:
         raise InputError(f"encoder {kind!r} for observations of shape {list(shape)}: {error}") from error
 
@@ -72,6 +76,7 @@ def _make(
     widths: Sequence[int],
     slope: float,
     initialisation: Initialisation,
+    fold: int,
 ) -> nn.Module:
     if kind not in IMAGE_BACKBONES:
         widths = () if kind == "linear" else widths
@@ -80,7 +85,8 @@ def _make(
         return MLP(shape[0], outputs, widths, generator=generator, slope=slope, initialisation=initialisation)
     channels, height, width = shape
     if kind == "conv":
-        return ConvNet(channels, height, width, outputs, generator=generator)
+        fold = fold_for(height, width, _checks.at_least_one("fold", fold))
+        return ConvNet(channels, height, width, outputs, generator=generator, fold=fold)
     if kind == "light":
         return LightResNet(channels, height, width, outputs, generator=generator)
     for name, value in (("height", height), ("width", width)):

@@ -27,11 +27,14 @@ class DeconvNet(nn.Sequential):
         height: Its height in pixels, 16 or more.
         width: Its width in pixels, 16 or more.
         generator: Source of the initial weights.
+        fold: As `ConvNet` has it.
     """
 
-    def __init__(self, inputs: int, channels: int, height: int, width: int, *, generator: Generator) -> None:
+    def __init__(
+        self, inputs: int, channels: int, height: int, width: int, *, generator: Generator, fold: int = 1
+    ) -> None:
         _checks.at_least_one("inputs", inputs)
-        stages = halved(channels, height, width)[::-1]
+        stages = halved(channels, height, width, fold)[::-1]
         fan_out, rows, columns = stages[0]
         layers: list[nn.Module] = [
             linear(inputs, FEATURES, 0.0, "kaiming", generator),
@@ -47,6 +50,8 @@ class DeconvNet(nn.Sequential):
                     fan_in, fan_out, 4, stride=2, padding=1, output_padding=odd, taps=4, generator=generator
                 ),
             ]
+        if fold > 1:
+            layers.append(nn.PixelShuffle(fold))
         super().__init__(*layers)
         self.inputs = inputs
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # as in `ConvNet`

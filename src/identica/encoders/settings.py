@@ -48,6 +48,7 @@ class EncoderSettings:
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
         scaling: What each value of vectors passes first.
         noise: Deviation of the noise on whitened observations in training.
+        fold: Pixels a side that are channels for `conv`, if images are large enough.
     """
 
     widths: tuple[int, ...]
@@ -62,6 +63,7 @@ class EncoderSettings:
     directions: int | None = None
     scaling: Scaling = "none"
     noise: float = 0.0
+    fold: int = 1
 
 
 def make_encoder(
@@ -85,6 +87,7 @@ def make_encoder(
             slope=settings.slope,
             initialisation=settings.initialisation,
             generator=generator,
+            fold=settings.fold,
         )
     else:
         backbone = copy.deepcopy(network)

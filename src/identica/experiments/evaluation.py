@@ -34,8 +34,10 @@ __all__ = [
 PREFIXES: dict[Part, str] = {"test": "", "training": "training_", "held_out": "held_out_"}
 """What the names of scores and arrays of a part start with."""
 
-_EVALUATION_SAMPLES, _EVALUATION_ENTRIES = 4096, 1 << 27
-# Samples of a part that are kept for pictures, and that are scored during training.
+# Samples that are scored, as in the paper: of vectors, and of images.
+_VECTORS, _IMAGES = 4096, 10_000
+_EVALUATION_ENTRIES = 1 << 27
+# Images, or samples of a part, that are kept for pictures and that are scored during training.
 _KEPT_SAMPLES = 1024
 # Observations of more numbers than this are not scored themselves: a regression from pixels says little.
 _MOST_SCORED_COLUMNS = 256
@@ -65,11 +67,9 @@ class Evaluation(ABC):
         each = self.observations[0].numel() * self.observations.element_size()
         return self.observations[: max(1, _MOST_KEPT_BYTES // each)]
 
-    @torch.no_grad()
     def first_codes(self, learner: Learner) -> Tensor:
         """Codes of the first of them, as many as there are observations."""
-        pieces = torch.split(self.observations, rows_at_once(self.observations))
-        return torch.cat([learner.codes(piece) for piece in pieces])
+        return _codes(learner, self.observations)
 
 
 @final
@@ -82,11 +82,14 @@ class DrawnSamples(Evaluation):
     """
 
     def __init__(self, source: LabelledSource, generator: Generator) -> None:
-        count = max(2, min(_EVALUATION_SAMPLES, _EVALUATION_ENTRIES // max(1, math.prod(source.shape))))
-        self.factors, self.observations = source.with_factors(count, generator)
+        images = len(source.shape) == 3
+        wanted = _IMAGES if images else _VECTORS
+        count = max(2, min(wanted, _EVALUATION_ENTRIES // max(1, math.prod(source.shape))))
+        self.factors, self._observations = source.with_factors(count, generator)
+        self.observations = self._observations[: _KEPT_SAMPLES if images else count]
 
     def codes(self, learner: Learner) -> Tensor:
-        return self.first_codes(learner)
+        return _codes(learner, self._observations)
 
 
 @final
@@ -109,6 +112,12 @@ class PartOfSource(Evaluation):
     def codes(self, learner: Learner) -> Tensor:
         pieces = self._source.scored(self._part, None, self._device)
         return torch.cat([learner.codes(piece) for piece in pieces])
+
+
+@torch.no_grad()
+def _codes(learner: Learner, observations: Tensor) -> Tensor:
+    """Codes of observations, a piece at a time."""
+    return torch.cat([learner.codes(piece) for piece in torch.split(observations, rows_at_once(observations))])
 
 
 def evaluations(source: LabelledSource, seed: int, device: str) -> dict[Part, Evaluation]:

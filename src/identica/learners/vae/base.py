@@ -10,7 +10,7 @@ from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
-from identica.encoders import DeconvNet, Encoder, make_encoder
+from identica.encoders import ConvNet, DeconvNet, Encoder, make_encoder
 from identica.learners.base import Learner, LearnerSettings
 from identica.learners.vae.brightness import Brightness
 from identica.learners.vae.posterior import Posterior, normal_divergence
@@ -66,8 +66,9 @@ class VAESettings(LearnerSettings):
             )
         brightness = Brightness.fit(sample)
         encoder = make_encoder(recipe.encoder, Real(2 * self.dim), brightness(sample), generator)
-        channels, height, width = sample.shape[1:]
-        return self.assembled(encoder, DeconvNet(self.dim, channels, height, width, generator=generator), brightness)
+        fold = encoder.backbone.fold if isinstance(encoder.backbone, ConvNet) else 1
+        decoder = DeconvNet(self.dim, *sample.shape[1:], generator=generator, fold=fold)
+        return self.assembled(encoder, decoder, brightness)
 
     @abstractmethod
     def assembled(self, encoder: Encoder, decoder: DeconvNet, brightness: Brightness) -> VAELearner:

@@ -96,7 +96,7 @@ def test_the_image_loop_is_measured_against_the_bare_encoder() -> None:
     command = [sys.executable, str(BENCHMARKS / "images.py"), *words]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     result = json.loads(done.stdout)
-    assert set(result["layouts"]) == {"channels last", "planes"}
+    assert set(result["layouts"]) == {"folded", "channels last", "planes"}
     for one in result["layouts"].values():
         assert 0 < one["ratio"] < 1.5
         assert 0 < one["data_loading_share"] < 0.5

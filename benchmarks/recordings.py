@@ -5,8 +5,7 @@ python benchmarks/recordings.py [--only NAME …] [--methods identica pca …] [
 
 Recordings are those of IDENTICA_DATA/recordings. Every fit has one thread and ends in the store with its seconds of
 processor time, so that the script goes on where it was stopped; what the store does not have is kept as it was
-published. CEBRA runs in an environment of its own, which is made
-if it is not there.
+published. CEBRA runs in an environment of its own, which is made if it is not there.
 
 Held out are every fifth trial, or where there are fewer than ten trials every fifth of twenty blocks of a recording.
 Codes of held-out rows are scored: how well a linear map takes those of one refit to those of another (R²), and how well
@@ -344,11 +343,11 @@ def main() -> None:
     options = parser.parse_args()
     from joblib import Parallel, delayed
 
+    if options.parts:
+        options.only, options.methods = options.only or list(PARTS_ON), ["identica", *PARTS]
     if any(method.startswith("CEBRA") for method in options.methods):
         make_cebra_environment(options.cebra_env.absolute())
     options.store.mkdir(parents=True, exist_ok=True)
-    if options.parts:
-        options.only, options.methods = options.only or list(PARTS_ON), ["identica", *PARTS]
     tasks = [load(one) for one in RECORDINGS if not options.only or any(part in one.name for part in options.only)]
     Parallel(n_jobs=options.jobs)(
         delayed(compute)(task, method, seed, options.store)

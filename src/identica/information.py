@@ -19,7 +19,9 @@ _CALIBRATION_ANCHORS = 1024
 _MOST_ITERATIONS = 100
 
 
-def bits_of_pairs(similarity: Similarity, first: Tensor, second: Tensor, scale: float | Tensor) -> Tensor:
+def bits_of_pairs(
+    similarity: Similarity, first: Tensor, second: Tensor, scale: float | Tensor, others: Tensor | None = None
+) -> Tensor:
     """log₂ M - InfoNCE of each pair, in bits: how much of its partner z a code z~ tells, [pairs].
 
     InfoNCE is that of telling from z~ which of M codes z it came from. By Bayes the log ratio p(z | z~) / p(z) is
@@ -31,10 +33,12 @@ def bits_of_pairs(similarity: Similarity, first: Tensor, second: Tensor, scale: 
         first: Codes z, [pairs, d].
         second: Codes z~, [pairs, d].
         scale: Factor on the codes that matches φ to the conditional, one for all or one for each, [d].
+        others: Further codes z to tell the partner from, [others, d], so that the limit is higher.
     """
+    strangers = first[:0] if others is None else scale * others
     groups = math.ceil(first.shape[0] / _MOST_CANDIDATES)
     halves = zip((scale * first).chunk(groups), (scale * second).chunk(groups), strict=True)
-    return torch.cat([_bits(similarity, candidates, anchors, candidates) for candidates, anchors in halves])
+    return torch.cat([_bits(similarity, own, anchors, torch.cat([own, strangers])) for own, anchors in halves])
 
 
 def match_scales(similarity: Similarity, first: Tensor, second: Tensor, start: Tensor, *, free: bool) -> Tensor:

@@ -23,7 +23,7 @@ _STRANGERS = 0.05
 _FEWEST_BLOCKS = 10
 
 
-def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
+def held_out_bits(model: Model, first: Tensor, second: Tensor, others: Tensor | None = None) -> Tensor:
     """Bits of each pair, with the width matched on the other half of the pairs, [pairs].
 
     A width that was matched to fitted pairs would punish a good code for being sharp; one that was matched to the same
@@ -34,6 +34,7 @@ def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
         model: What is assumed.
         first: Codes z, [pairs, d].
         second: Codes z~, [pairs, d].
+        others: Further codes z to tell partners from, [others, d].
     """
     middle = len(first) // 2
     halves = slice(0, middle), slice(middle, None)
@@ -41,7 +42,8 @@ def held_out_bits(model: Model, first: Tensor, second: Tensor) -> Tensor:
     for scored, matched in (halves, halves[::-1]):
         start = 1 / first[matched].double().std(dim=0).clamp_min(_SMALLEST_SPREAD)
         scales = match_scales(model.similarity, first[matched], second[matched], start, free=model.has_free_widths)
-        found.append(bits_of_pairs(model.similarity, first[scored].float(), second[scored].float(), scales.float()))
+        pairs = first[scored].float(), second[scored].float()
+        found.append(bits_of_pairs(model.similarity, *pairs, scales.float(), others))
     return ((1 - _STRANGERS) * torch.cat(found).double().exp2() + _STRANGERS).log2()
 
 

@@ -19,12 +19,11 @@ from identica.models import Model
 __all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel"]
 
 FIRST_ROUND = 0.3
-"""Part of the recipe's steps that all assumptions have."""
+"""Part of the usual steps that all assumptions have."""
 
-_SECOND_ROUND = 0.5
 _PAIRS_IN_A_BATCH = 512
-# Factors for which the second round has all of the recipe's steps.
-_WHOLE_RECIPE = 8
+# Codes of fitted rows that held-out partners are told from, too: near the limit of bits all assumptions are alike.
+_MOST_OTHERS = 14_336
 # Steps of the shortest recipes, for up to ten factors. Longer ones are for pairs that tell little, or for the last
 # digit of a score; to compare, the geometric mean of both does.
 _SHORTEST_RECIPE = 3000
@@ -57,6 +56,7 @@ class Contest:
         assert split.held_out is not None
         self.observations, self.fitted, self.tested = observations, split.fitted, split.held_out
         self.settings, self.seed, self.n_jobs = settings, seed, n_jobs
+        self._others = np.linspace(0, len(self.fitted) - 1, min(len(self.fitted), _MOST_OTHERS)).astype(np.int64)
         self._blocks = None if split.runs is None else blocks_of(split.held_out[:, 0], split.runs)
 
     @property
@@ -64,8 +64,13 @@ class Contest:
         """Whether no budget is given."""
         return _planning.is_open(ContrastiveICA(**self.settings))
 
-    def fit(self, tasks: Sequence[tuple[Model, int]], part: float | None = None) -> Fits:
-        """Fit each model, in a part of the recipe's steps that grows with the number of factors unless it is given."""
+    @property
+    def candidates(self) -> int:
+        """How many codes a partner is told from."""
+        return len(self.tested) // 2 + len(self._others)
+
+    def fit(self, tasks: Sequence[tuple[Model, int]], part: float = 1.0) -> Fits:
+        """Fit each model, in this part of the usual steps if there is no budget."""
         from joblib import Parallel, delayed
 
         done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat, part) for model, repeat in tasks)
@@ -80,7 +85,7 @@ class Contest:
                 variance += float(np.var(means, ddof=1)) / len(means)
         return math.sqrt(variance)
 
-    def _one(self, model: Model, repeat: int, part: float | None) -> FittedModel:
+    def _one(self, model: Model, repeat: int, part: float) -> FittedModel:
         usual = {"batch_size": _PAIRS_IN_A_BATCH} if self.is_open else {}
         estimator = ContrastiveICA(
             **usual | self.settings | {"n_components": model.space.dim},
@@ -94,14 +99,14 @@ class Contest:
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
-        bits = held_out_bits(model, codes[first], codes[second])
+        others = codes[torch.from_numpy(self.fitted[self._others, 0])]
+        bits = held_out_bits(model, codes[first], codes[second], others)
         return FittedModel(estimator, bits.double().numpy(), codes.numpy())
 
-    def _steps(self, estimator: ContrastiveICA, dim: int, part: float | None) -> int:
-        """That part of the steps; of the second round if none is given."""
+    def _steps(self, estimator: ContrastiveICA, dim: int, part: float) -> int:
+        """That part of the usual steps."""
         whole = estimator.recipe_steps(self.observations)
         usual = math.sqrt(whole * _SHORTEST_RECIPE * max(1.0, dim / 10))
-        part = part or min(1.0, max(_SECOND_ROUND, dim / _WHOLE_RECIPE))
         return max(1, round(part * min(whole, usual)))
 
 

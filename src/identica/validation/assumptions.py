@@ -79,8 +79,8 @@ def select(
         random_state: Seed of the split and of the fits.
         n_jobs: Fits side by side; -1 for one per core.
         **settings: Of `ContrastiveICA`. If there is no budget, three tenths of the usual steps (3000, more for spheres
-            and high powers) for all, and half to all of them for those that lead, in batches of 512 pairs; a window of
-            one row unless one is given.
+            and high powers) for all, and all of them for those that lead, in batches of 512 pairs; a window of one row
+            unless one is given.
     """
     _check_settings(refits, settings)
     models, contest = _prepare(
@@ -98,8 +98,8 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
     fits |= {(model, 0): longer[model, 0] for model in gained}
     repeated = _leaders(fits, ahead, _NEARER)[:_REPEATED]
-    parts = {model: None if model in gained else FIRST_ROUND for model in models}
-    for part in (None, FIRST_ROUND):
+    parts = {model: 1.0 if model in gained else FIRST_ROUND for model in models}
+    for part in (1.0, FIRST_ROUND):
         again = [model for model in repeated if parts[model] == part]
         fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
@@ -198,10 +198,10 @@ def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], cont
             )
         )
     found.sort(key=_preference)
-    return Selection(tuple(found), math.log2(len(contest.tested)))
+    return Selection(tuple(found), math.log2(contest.candidates))
 
 
-def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float | None) -> tuple[float, float] | None:
+def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float) -> tuple[float, float] | None:
     """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
     if not model.has_free_widths:
         return None

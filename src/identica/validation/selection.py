@@ -44,7 +44,7 @@ class Selection:
 
     Args:
         candidates: The preferred one first.
-        most_bits: The most that could be measured: log₂ of the number of held-out pairs.
+        most_bits: The most that could be measured: log₂ of the number of codes that a partner is told from.
         equal_widths_behind: How many bits the best assumption loses with one width for all components, with its
             standard error; None if it has one width anyway.
         numbers: Other numbers of components of the best assumption, if they were asked for.

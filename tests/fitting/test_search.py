@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from identica.fitting import Attempt, Bench, Choice, Options, search
-from identica.fitting.search import SEED_OF_TRIALS
+from identica.fitting import SEED_OF_TRIALS, Attempt, Bench, Choice, Options, search
 from identica.learners import Contrastive
 from identica.models import Model
 from identica.sources import IndexPairing

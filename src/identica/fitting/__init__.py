@@ -3,9 +3,10 @@
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
 from identica.fitting.held_out import HeldOut, blocks_of, held_out_bits, learnt_by_heart, standard_error, tells_nothing
-from identica.fitting.search import search
+from identica.fitting.search import SEED_OF_TRIALS, search
 
 __all__ = [
+    "SEED_OF_TRIALS",
     "Attempt",
     "Bench",
     "Choice",

@@ -10,12 +10,18 @@ from typing import Any
 
 from identica import __version__
 
-__all__ = ["describe_machine", "peak_memory_mb", "versions"]
+__all__ = ["describe_machine", "peak_memory_mb", "usable_threads", "versions"]
 
 
 def describe_machine() -> dict[str, Any]:
     """Processor, cores and system."""
     return {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def usable_threads() -> int:
+    """As many as `OMP_NUM_THREADS` says, as for every library that computes in threads; otherwise one for each core."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return int(given) if given.isdigit() and int(given) > 0 else os.cpu_count() or 1
 
 
 def versions() -> dict[str, str]:

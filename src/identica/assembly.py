@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any, final
 import torch
 from torch import nn
 
+from identica._machine import usable_threads
 from identica._random import random_stream
 from identica.learners import Contrastive, Learner, LearnerSettings
 from identica.recipes import Recipe, TrainingSettings
@@ -127,7 +127,7 @@ def _surroundings(seed: int, threads: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(seed)  # for modules of the user's own that draw, such as dropout
         try:
-            torch.set_num_threads(threads or os.cpu_count() or 1)
+            torch.set_num_threads(threads or usable_threads())
             yield
         finally:
             torch.set_num_threads(before)

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol, final
 
 from identica._checks import InputError
 from identica._files import InUseError, StorageError
+from identica._machine import usable_threads
 from identica.experiments.runner import Run, execute
 from identica.experiments.store import Record, RunStore
 from identica.training import DivergenceError
@@ -89,7 +90,8 @@ class LocalEngine:
                     run = waiting.pop()
                     # A pipe for each process: a shared queue stays locked if a process is killed while it writes.
                     receiver, sender = context.Pipe(duplex=False)
-                    process = context.Process(target=_work, args=(run, store, self.device, sender), daemon=True)
+                    work = run, store, self.device, sender, max(1, usable_threads() // self.workers)
+                    process = context.Process(target=_work, args=work, daemon=True)
                     process.start()
                     sender.close()
                     active[receiver] = run, process
@@ -146,8 +148,9 @@ def attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Ou
         return Outcome(run, error=str(error))
 
 
-def _work(run: Run, store: RunStore, device: str, sender: Connection) -> None:
-    """What the process of a run does."""
+def _work(run: Run, store: RunStore, device: str, sender: Connection, threads: int) -> None:
+    """What the process of a run does, with its share of the cores."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # end silently, in training after the checkpoint is written
     try:
         sender.send(_Ended(attempt(run, store, device, sender.send).error))

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from identica.laws import Laplace, Law, Marginal, Normal, Uniform
+from identica.laws import GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform
+from identica.models import Model
 from identica.spaces import Box, Real, Space, Sphere
-from identica.validation._objections import objection
+from identica.validation._objections import objection as full_objection
+
+GENNORM = "gennorm(beta=3)"
+
+
+def objection(space: Space, values: np.ndarray) -> str | None:
+    """Of the space alone: no law is refused for partners that do not differ."""
+    conditional = "vmf" if isinstance(space, Sphere) else "laplace"
+    return full_objection(Model(space, conditional), values, np.zeros_like(values))
 
 
 def codes(space: Space, law: Law) -> np.ndarray:
@@ -44,3 +53,24 @@ def test_codes_with_tails_speak_against_a_box(law: Law) -> None:
 
 def test_one_code_has_no_sphere_to_lie_on() -> None:
     assert objection(Real(1), codes(Real(1), Normal(1.0))) is None
+
+
+@pytest.mark.parametrize(
+    ("law", "conditional", "refused"),
+    [
+        (Laplace(0.1), "laplace", False),
+        (Laplace(0.1), "normal", False),
+        (Laplace(0.1), GENNORM, False),
+        (Normal(0.1), "laplace", True),
+        (Normal(0.1), "normal", False),
+        (GeneralizedNormal(3.0, 0.1), "laplace", True),
+        (GeneralizedNormal(3.0, 0.1), GENNORM, False),
+    ],
+)
+def test_partners_that_differ_as_by_normal_noise_speak_against_laplace(
+    law: Law, conditional: str, refused: bool
+) -> None:
+    apart = codes(Real(4), law) * np.geomspace(1, 5, 4)
+    found = full_objection(Model(Real(4), conditional), codes(Real(4), Normal(1.0)), apart)
+    assert (found is not None) == refused
+    assert not refused or "partners differ as by normal noise" in str(found)

@@ -15,6 +15,7 @@ from identica import _planning
 from identica.estimator import ContrastiveICA
 from identica.fitting import blocks_of, held_out_bits, standard_error
 from identica.models import Model
+from identica.validation._objections import objection
 
 __all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel"]
 
@@ -75,6 +76,11 @@ class Contest:
 
         done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat, part) for model, repeat in tasks)
         return dict(zip(tasks, done, strict=True))
+
+    def objection(self, model: Model, fit: FittedModel) -> str | None:
+        """What speaks against a model, whatever its bits, after a fit of it."""
+        first, second = self.tested.T
+        return objection(model, fit.codes, fit.codes[second] - fit.codes[first])
 
     def error(self, difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
         """Of the mean difference: over pairs, or blocks of a series, and over refits of either side."""

@@ -18,7 +18,6 @@ from identica.models import Model, Widths
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
 from identica.validation._contest import FIRST_ROUND, Contest, Fits
-from identica.validation._objections import objection
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -62,7 +61,8 @@ def select(
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
     Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds,
-    no bounds if codes fill a box, and any other space than the sphere if codes lie on one.
+    no bounds if codes fill a box, any other space than the sphere if codes lie on one, and Laplace noise if partners
+    differ as by normal noise.
 
     Args:
         X: Observations.
@@ -92,12 +92,12 @@ def select(
 def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
     fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
-    ahead = _leaders(fits, models, _NEAR)[:_LONGER]
+    ahead = _leaders(contest, fits, models, _NEAR)[:_LONGER]
     longer = contest.fit([(model, 0) for model in ahead]) if contest.is_open else {}
     # A long schedule is too long for some: few pairs are learnt by heart.
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
     fits |= {(model, 0): longer[model, 0] for model in gained}
-    repeated = _leaders(fits, ahead, _NEARER)[:_REPEATED]
+    repeated = _leaders(contest, fits, ahead, _NEARER)[:_REPEATED]
     parts = {model: 1.0 if model in gained else FIRST_ROUND for model in models}
     for part in (1.0, FIRST_ROUND):
         again = [model for model in repeated if parts[model] == part]
@@ -164,10 +164,10 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
     return list(dict.fromkeys(models))
 
 
-def _leaders(fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> list[Model]:
+def _leaders(contest: Contest, fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> list[Model]:
     """The best candidate without objection, and all that are behind it by at most so many bits and part of its bits."""
     bits = {model: fits[model, 0].score for model in models}
-    free = [model for model in models if objection(model.space, fits[model, 0].codes) is None] or list(models)
+    free = [model for model in models if contest.objection(model, fits[model, 0]) is None] or list(models)
     best = max(free, key=bits.__getitem__)
     least = bits[best] - near[0] - near[1] * abs(bits[best])
     return sorted((model for model in free if bits[model] >= least), key=bits.__getitem__, reverse=True)
@@ -176,7 +176,7 @@ def _leaders(fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> 
 def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:
     runs = {model: [fit for (one, _), fit in fits.items() if one == model] for model in models}
     per_pair = {model: np.mean([fit.bits for fit in runs[model]], axis=0) for model in models}
-    objections = {model: objection(model.space, runs[model][0].codes) for model in models}
+    objections = {model: contest.objection(model, runs[model][0]) for model in models}
     free = [model for model in refitted if objections[model] is None] or list(refitted)
     best = max(free, key=lambda model: float(per_pair[model].mean()))
     found = []

@@ -40,6 +40,8 @@ _NEAR = 0.1, 0.03
 # Who is fitted again: after long ones it may be behind by no more than refits differ.
 _NEARER = 0.03, 0.005
 _LONGER, _REPEATED = 4, 3
+# However far behind, so many have long schedules: high powers are slow to learn, and may be behind by much at first.
+_LEAST_LONGER = 3
 
 
 def select(
@@ -92,7 +94,7 @@ def select(
 def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
     fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
-    ahead = _leaders(contest, fits, models, _NEAR)[:_LONGER]
+    ahead = _leaders(contest, fits, models, _NEAR, _LEAST_LONGER)[:_LONGER]
     longer = contest.fit([(model, 0) for model in ahead]) if contest.is_open else {}
     # A long schedule is too long for some: few pairs are learnt by heart.
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
@@ -164,13 +166,15 @@ def _models(candidates: Sequence[tuple[str, str]], dim: int, widths: Widths) -> 
     return list(dict.fromkeys(models))
 
 
-def _leaders(contest: Contest, fits: Fits, models: Sequence[Model], near: tuple[float, float]) -> list[Model]:
-    """The best candidate without objection, and all that are behind it by at most so many bits and part of its bits."""
+def _leaders(
+    contest: Contest, fits: Fits, models: Sequence[Model], near: tuple[float, float], least: int = 1
+) -> list[Model]:
+    """Candidates without objection, best first: those near the best, in bits and as a part of its bits, or so many."""
     bits = {model: fits[model, 0].score for model in models}
     free = [model for model in models if contest.objection(model, fits[model, 0]) is None] or list(models)
-    best = max(free, key=bits.__getitem__)
-    least = bits[best] - near[0] - near[1] * abs(bits[best])
-    return sorted((model for model in free if bits[model] >= least), key=bits.__getitem__, reverse=True)
+    order = sorted(free, key=bits.__getitem__, reverse=True)
+    lowest = bits[order[0]] - near[0] - near[1] * abs(bits[order[0]])
+    return [model for place, model in enumerate(order) if place < least or bits[model] >= lowest]
 
 
 def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:

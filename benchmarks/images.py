@@ -18,7 +18,7 @@ import time
 from dataclasses import replace
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import nn
 
 import measure
 from identica._random import random_stream
@@ -26,28 +26,13 @@ from identica.assembly import assemble
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import ArrayPairs, Source
+from identica.sources import ArrayPairs
 from identica.spaces import Real
 from identica.training import Schedule, make_optimizers, train
+from timed import Timed
 
 IMAGES = 20_000
 LAYOUTS = ("folded", "channels last", "planes")
-
-
-class Timed(Source):
-    """Pairs of arrays, with the seconds that drawing them took."""
-
-    def __init__(self, source: ArrayPairs) -> None:
-        self.source, self.shape, self.seconds = source, source.shape, 0.0
-
-    def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        started = time.perf_counter()
-        drawn = self.source.pairs(count, generator)
-        self.seconds += time.perf_counter() - started
-        return drawn
-
-    def sample(self, count: int, generator: Generator) -> Tensor:
-        return self.source.sample(count, generator)
 
 
 def squares(size: int) -> Timed:

@@ -21,36 +21,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Generator, Tensor
 
 import measure
 from identica._random import random_stream
 from identica.assembly import assemble
 from identica.experiments import ROWS
 from identica.laws import Conditional, Normal
-from identica.sources import ScenePairs, Source
+from identica.sources import ScenePairs
 from identica.sources.threedident import MatchedPairs, Matcher, SceneImages, read_scenes
 from identica.spaces import Box
 from identica.training import Schedule, make_optimizers, train
+from timed import Timed
 
 SIGMA = 0.1
 SPACE = Box(10, -1.0, 1.0)
-
-
-class Timed(Source):
-    """Pairs of scenes, with the seconds that drawing them took."""
-
-    def __init__(self, source: ScenePairs) -> None:
-        self.source, self.shape, self.seconds = source, source.shape, 0.0
-
-    def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
-        started = time.perf_counter()
-        drawn = self.source.pairs(count, generator)
-        self.seconds += time.perf_counter() - started
-        return drawn
-
-    def sample(self, count: int, generator: Generator) -> Tensor:
-        return self.source.sample(min(count, 1000), generator)
 
 
 def matching(images: int, pairs: int) -> dict[str, Any]:
@@ -81,7 +65,7 @@ def loading(images: int, size: int, steps: int) -> dict[str, Any]:
     recipe = row.run(0).recipe
     torch.set_num_threads(recipe.training.threads or os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
-        source = Timed(_scenes(Path(folder), images, size))
+        source = Timed(_scenes(Path(folder), images, size), most=1000)
         learner = assemble(row.learner, recipe, source, 0)
         generator = random_stream(0, "batches")
         settings = replace(recipe.training, steps=steps)

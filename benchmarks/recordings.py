@@ -324,7 +324,7 @@ def draw(results: Sequence[dict[str, Any]], path: Path) -> None:
             axes.bar(places, heights, 0.75 / len(methods), label=method)
         axes.set(ylabel=title, ylim=(0, 1.02))
         axes.grid(axis="y", alpha=0.3)
-    panels[1].set_xticks(range(len(recordings)), [name.replace("_", "\n", 1) for name in recordings], fontsize=8)
+    panels[1].set_xticks(range(len(recordings)), [name.replace("_", "\n") for name in recordings], fontsize=8)
     panels[0].legend(ncols=len(methods), fontsize=8, loc="upper left", bbox_to_anchor=(0, 1.18))
     with replacing(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=110)

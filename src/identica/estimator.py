@@ -268,12 +268,12 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         return _model_folder.load(cls, Path(path), encoder)
 
-    def recipe_steps(self, X: Any, part: float = 1.0) -> int:
-        """The number of updates of the recipe for X, the whole schedule of a fit without a budget, or a part of it."""
+    def recipe_steps(self, X: Any) -> int:
+        """The number of updates of the recipe for X: the whole schedule of a fit without a budget."""
         _planning.check_settings(self)
         observations = _observing.observe(copy.copy(self), X, reset=True).values
         recipe = Contrastive(self._model(observations)).recipe_for("fast", images=observations.ndim > 2)
-        return max(1, round(part * recipe.training.steps))
+        return recipe.training.steps
 
     def _model(self, observations: Tensor) -> Model:
         """The assumption, with its number of components."""

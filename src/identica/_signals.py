@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from identica._checks import LostRankError
+
 __all__ = ["TERMINATED", "TerminatedError", "held_back", "termination_told"]
 
 
@@ -46,6 +48,10 @@ def held_back() -> Iterator[Callable[[], bool]]:
             signal.signal(number, note)
     try:
         yield lambda: bool(came)
+    except LostRankError:
+        # When one process dies, what launched them asks the others to end: they do, and say why.
+        came.clear()
+        raise
     finally:
         _restore(before)
         if len(came) == 1:  # whatever else ended the block, the request is not lost

@@ -1,4 +1,4 @@
-"""Pictures of pages for the documentation: of a recording, of pictures and of noise, at two widths, light and dark.
+"""Pictures of pages for the documentation: of a recording, of pictures and of noise, wide and narrow, light and dark.
 
 python examples/screenshots.py [--out docs/pages]   # needs chromium and chromedriver
 """
@@ -10,6 +10,7 @@ import base64
 import io
 import shutil
 import tempfile
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -90,16 +91,20 @@ def browser() -> Any:
     return Chrome(options=options, service=Service(executable_path=driver))
 
 
-def shoot(driver: Any, page: Path, width: int, height: int, theme: str) -> bytes:
-    """The top of a page, as a small PNG file."""
+def shoot(driver: Any, page: Path, width: int, height: int | None, theme: str) -> bytes:
+    """The top of a page, or all of it if no height is given, as a small PNG file."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+    size = {"width": width, "height": height or 1500, "deviceScaleFactor": 1, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     features = [{"name": "prefers-color-scheme", "value": theme}]
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     driver.get(page.as_uri())
     WebDriverWait(driver, 60).until(lambda one: one.execute_script("return document.documentElement.dataset.drawn"))
+    if height is None:
+        size["height"] = driver.execute_script("return document.documentElement.scrollHeight")
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        time.sleep(2)  # drawings that were out of sight are drawn
     shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB").quantize(128)
     file = io.BytesIO()
@@ -124,7 +129,8 @@ def main() -> None:
                     for theme in ("light", "dark"):
                         picture = out / f"{make.__name__}-{kind}-{theme}.png"
                         picture.write_bytes(shoot(driver, page, width, HEIGHTS[kind], theme))
-                print(f"{make.__name__}: a page of {page.stat().st_size / 1e6:.1f} MB, four pictures", flush=True)
+                (out / f"{make.__name__}-whole.png").write_bytes(shoot(driver, page, WIDTHS["wide"], None, "light"))
+                print(f"{make.__name__}: a page of {page.stat().st_size / 1e6:.1f} MB, five pictures", flush=True)
     finally:
         driver.quit()
 

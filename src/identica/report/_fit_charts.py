@@ -150,7 +150,8 @@ def _scene(names: Sequence[str], kind: str) -> Figure:
         for side, name in zip("xyz", names, strict=True)
     }
     layout = layout_of({}, {})
-    layout |= {"scene": sides | {"aspectmode": "cube", "camera": {"eye": {"x": 1.3, "y": 1.3, "z": 0.75}}}}
+    camera = {"eye": {"x": 1.45, "y": 1.45, "z": 0.8}, "center": {"x": 0, "y": 0, "z": -0.15}}
+    layout |= {"scene": sides | {"aspectmode": "cube", "camera": camera}}
     return layout | {"margin": {"l": 0, "r": 0, "t": 32, "b": 0}, "uirevision": "kept"}
 
 

@@ -21,12 +21,13 @@
     return value;
   }
 
-  // What is too large for a phone: a cube seen from near, numbers in the
-  // cells of a large matrix, and names side by side.
+  // What is too large for a phone: a cube seen from near and its points,
+  // numbers in the cells of a large matrix, and names side by side.
   function shrink(figure) {
     const eye = figure.layout.scene?.camera.eye;
-    if (eye) figure.layout.scene.camera.eye = { x: 1.25 * eye.x, y: 1.25 * eye.y, z: 1.25 * eye.z };
+    if (eye) figure.layout.scene.camera.eye = { x: 1.15 * eye.x, y: 1.15 * eye.y, z: 1.15 * eye.z };
     for (const trace of figure.data) {
+      if (trace.type === "scatter3d") trace.marker.size *= 0.6;
       if (trace.type !== "heatmap") continue;
       if (trace.x.length > 6) trace.texttemplate = "";
       figure.layout.xaxis.tickangle = -90;

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import torch
+from torch import Tensor
 
 from identica._launched import Ranks, launched
 from identica._machine import describe_machine, peak_memory_mb, versions
 from identica._plain import digest, to_plain
 from identica._random import random_stream
 from identica._ranks import wait_for_all
+from identica._traversing import decoded_traversals
 from identica._words import percent
 from identica.assembly import Fit, fit
 from identica.experiments.evaluation import (
@@ -27,7 +29,7 @@ from identica.experiments.evaluation import (
     summaries,
 )
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
-from identica.learners import Learner, LearnerSettings
+from identica.learners import Learner, LearnerSettings, VAELearner
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
 from identica.sources import LabelledSource, Part, SourceSettings
@@ -178,10 +180,17 @@ def _store(
     arrays = {"observations": scored["test"].kept}
     arrays |= {f"{PREFIXES[part]}factors": one.factors for part, one in scored.items()}
     arrays |= {f"{PREFIXES[part]}codes": values for part, values in codes.items()}
+    if isinstance(fitted.learner, VAELearner):
+        arrays["decoded"] = _drawn(fitted.learner, codes["test"], used["device"])
     if run.learner.kind == "unsupervised":
         arrays |= example_pairs(source, random_stream(run.seed, "examples", used["device"]))
     store.save(run.name, record, cost, fitted.learner, {name: as_numpy(value) for name, value in arrays.items()})
     return record | cost
+
+
+def _drawn(learner: VAELearner, codes: Tensor, device: str) -> Tensor:
+    """What the decoder draws along each code."""
+    return torch.from_numpy(decoded_traversals(lambda moved: learner.decode(moved.to(device)), as_numpy(codes)))
 
 
 def _describe(run: Run, source: LabelledSource) -> Record:

@@ -124,7 +124,8 @@ class RunStore:
         """`factors` and `codes` of a finished run's evaluation, and the first of its `observations`.
 
         Where the source keeps samples apart, `training_factors` and `training_codes` are of samples it trained on. Runs
-        that held something out have `held_out_factors` and `held_out_codes`, those on images `pairs`, [pairs, 2, …].
+        that held something out have `held_out_factors` and `held_out_codes`, those on images `pairs`, [pairs, 2, …],
+        and those with a decoder what it draws along each code, `decoded`, [codes, steps, …].
         """
         path = self._trained(name, _CODES)
         try:

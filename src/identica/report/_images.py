@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from identica._traversing import moved_codes
 from identica.report._charts import Array
 
-__all__ = ["Picture", "averages", "pair_sheet", "pixels_of", "traversals"]
+__all__ = ["Picture", "averages", "decoded", "pair_sheet", "pixels_of", "traversals"]
 
 _COMPONENTS, _PICTURES = 10, 7
 _QUANTILES = np.linspace(0.02, 0.98, _PICTURES)
@@ -59,6 +60,20 @@ def averages(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
     files = iter(_fitting(means, np.ones(len(means), np.int64), most=_MOST_OF_AVERAGES))
     quantiles = np.quantile(codes[:, :shown], _QUANTILES, axis=0)
     return [[Picture(float(code), next(files)) for code in column] for column in quantiles.T]
+
+
+def decoded(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
+    """For each component what a decoder draws along it.
+
+    Args:
+        images: [components, steps, channels, height, width], for codes that `moved_codes` gives.
+        codes: [samples, components].
+    """
+    shown, steps = min(_COMPONENTS, len(images)), images.shape[1]
+    pixels = pixels_of(images[:shown].reshape(-1, *images.shape[2:]))
+    files = iter(_fitting(pixels, np.ones(len(pixels), np.int64), most=_MOST_OF_AVERAGES))
+    moved = moved_codes(codes, steps=steps)
+    return [[Picture(float(code), next(files)) for code in moved[place, :, place]] for place in range(shown)]
 
 
 def pair_sheet(pairs: NDArray[Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from identica.report import _html
-from identica.report._images import averages, pair_sheet, traversals
+from identica.report._images import averages, decoded, pair_sheet, traversals
 from identica.report._section import Section
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ __all__ = ["along_components", "example_pairs"]
 
 
 def along_components(report: Report) -> Section | None:
-    """Of each component the averages of pictures at its quantiles, and single pictures along it."""
+    """Of each component the averages of pictures at its quantiles, single pictures, and what a decoder draws."""
     if report.images is None:
         return None
     codes = report.codes[: len(report.images)]
@@ -24,11 +24,13 @@ def along_components(report: Report) -> Section | None:
     note = _html.note(
         "From low to high values of one component. Above: the average of all pictures near each value.",
         "Below: single pictures of the data, the other components as near to their medians as the data allow.",
+        "" if report.decoded is None else "Last: what the decoder draws, all other components at their medians.",
         f"The first {len(found)} of {count} components." if len(found) < count else "",
     )
+    drawn = [] if report.decoded is None else decoded(report.decoded, report.codes)
     strips = (
-        _html.strip(name, mean) + _html.strip("", single)
-        for name, mean, single in zip(report.names_of_components, means, found, strict=False)
+        _html.strip(name, mean) + _html.strip("", single) + (_html.strip("", drawn[place]) if drawn else "")
+        for place, (name, mean, single) in enumerate(zip(report.names_of_components, means, found, strict=False))
     )
     return Section("pictures", "Along each component", note + _html.panel("".join(strips)))
 

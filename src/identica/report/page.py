@@ -65,6 +65,7 @@ class Report:
         trials: With `series`: a label for each sample; time starts anew in each trial.
         images: The observations, if they are images, or the first of them: [samples, channels, height, width].
         image_pairs: Some pairs of them, [pairs, 2, channels, height, width].
+        decoded: What a decoder draws along each component, [components, steps, channels, height, width].
         matched: For each factor, what to say of the component that it took, by the titles of columns.
         verdict: What was found about the assumption, in words; that of `selection` if not given.
         selection: `Selection.summary()`.
@@ -101,6 +102,7 @@ class Report:
     trials: NDArray[Any] | None = None
     images: NDArray[Any] | None = None
     image_pairs: NDArray[Any] | None = None
+    decoded: NDArray[Any] | None = None
     matched: Sequence[Mapping[str, str]] = ()
     verdict: str | None = None
     selection: Mapping[str, Any] | None = None
@@ -124,6 +126,11 @@ class Report:
         if self.image_pairs is not None and (self.image_pairs.ndim != 5 or self.image_pairs.shape[1] != 2):
             raise InputError(
                 f"image_pairs must have shape [pairs, 2, channels, height, width], got {list(self.image_pairs.shape)}"
+            )
+        if self.decoded is not None and (self.decoded.ndim != 5 or len(self.decoded) != self.codes.shape[1]):
+            raise InputError(
+                f"decoded must have shape [{self.codes.shape[1]}, steps, channels, height, width], "
+                f"got {list(self.decoded.shape)}"
             )
         along = {name: getattr(self, name) for name in ("latents", "trials", "time")}
         for name, values in {**along, **{f"colours {one!r}": value for one, value in self.colours.items()}}.items():

@@ -28,7 +28,8 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
 
     Args:
         record: What `RunStore.load` or `execute` gives.
-        arrays: `factors` and `codes`, and for pictures `observations` and `pairs`, as `RunStore.arrays` gives them.
+        arrays: `factors` and `codes`, and for pictures `observations`, `pairs` and `decoded`, as `RunStore.arrays`
+            gives them.
         title: The heading; the row and its process if not given.
     """
     names = [row.id for row in rows_of_record(record)]
@@ -45,6 +46,7 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
         curve=record["curve"],
         images=images if shown else None,
         image_pairs=arrays.get("pairs"),
+        decoded=arrays.get("decoded"),
         matched=_matched(record, arrays["codes"].shape[1]),
         settings=record["settings"] | _known(record, "steps", "machine"),
         versions=record["versions"],

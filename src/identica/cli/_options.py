@@ -14,9 +14,11 @@ import typer
 from identica.cli._app import AsJson
 
 __all__ = [
+    "Address",
     "Array",
     "Columns",
     "Data",
+    "EngineName",
     "Exclude",
     "FitOptions",
     "HeldOut",
@@ -58,6 +60,12 @@ HeldOut = Annotated[
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 or mps.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", help="Fits or runs side by side; default: one per core.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="Where the work is done: local (this machine) or ray (a Ray cluster).")
+]
+Address = Annotated[
+    str | None, typer.Option("--address", help="Of a Ray cluster, such as auto; default: one on this machine.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at the places to write to.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder of the run store; finished runs are never computed again.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="How many seeds, counted from 0.")]
@@ -143,12 +151,8 @@ class RunOptions:
     steps: Steps = None
     jobs: Jobs = None
     device: Device = "auto"
-    engine: Annotated[
-        str, typer.Option("--engine", help="Where runs are computed: local (this machine) or ray (a Ray cluster).")
-    ] = "local"
-    address: Annotated[
-        str | None, typer.Option("--address", help="Of a Ray cluster, such as auto; default: one on this machine.")
-    ] = None
+    engine: EngineName = "local"
+    address: Address = None
     out: Out = Path("runs")
     as_json: AsJson = False
 

@@ -16,11 +16,14 @@ from identica._names import check_assumption
 from identica._places import check_model_there, check_there
 from identica.cli import _fitted, _values
 from identica.cli._app import AsJson, app
+from identica.cli._engines import chosen_engine
 from identica.cli._given import check_options, read, with_column_names
 from identica.cli._options import (
+    Address,
     Array,
     Columns,
     Data,
+    EngineName,
     FitOptions,
     HeldOut,
     Jobs,
@@ -170,15 +173,18 @@ def select(
     seed: Seed = 0,
     held_out: Annotated[float, typer.Option("--held-out", help="Part of the pairs to compare on.")] = 0.2,
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """Find the assumption (space and conditional) that fits your pairs best."""
     _checks.seed("--seed", seed)
     side_by_side, wanted = _jobs(jobs), None if candidates is None else _candidates(candidates)
+    chosen = chosen_engine(engine, jobs, address, options.device)
     given = read(data, options)
     from identica.validation import CANDIDATES
     from identica.validation import select as select_assumption
 
-    with quiet_fits():
+    with quiet_fits(), chosen.serving():
         found = select_assumption(
             given.dataset.observations,
             **given.pairs_of_fit(),
@@ -206,10 +212,13 @@ def consistency(
     conditional: ConditionalName = "auto",
     held_out: HeldOut = "auto",
     jobs: Jobs = None,
+    engine: EngineName = "local",
+    address: Address = None,
 ) -> None:
     """See whether fits from different seeds find the same components."""
     check_assumption(space, conditional)
     side_by_side, part = _jobs(jobs), _values.fraction("--held-out", held_out)
+    chosen = chosen_engine(engine, jobs, address, options.device)
     if models:
         found = _of_models(context, data, models, options)
     else:
@@ -222,7 +231,7 @@ def consistency(
         estimator = ContrastiveICA(
             **given.settings(options), space=space, conditional=conditional, validation_fraction=part
         )
-        with quiet_fits():
+        with quiet_fits(), chosen.serving():
             fits = refit(estimator, given.observations, seeds=seeds, n_jobs=side_by_side, **given.pairs_of_fit())
         warn_of_nothing(fits)
         found = compare(fits, given.observations, trials=given.trials)

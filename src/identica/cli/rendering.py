@@ -12,6 +12,8 @@ import typer
 
 from identica import _checks
 from identica.cli._app import AsJson, app
+from identica.cli._engines import chosen_engine
+from identica.cli._options import Address, EngineName
 
 __all__ = ["render"]
 
@@ -31,6 +33,8 @@ def render(
     ] = None,
     samples: Annotated[int, typer.Option("--samples", help="Rays through a pixel.")] = 4,
     workers: Annotated[int | None, typer.Option("--jobs", help="Processes; default: one per core.")] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     as_json: AsJson = False,
 ) -> None:
     """Render pictures of a teapot under a spotlight with their ten latents, as in 3DIdent."""
@@ -46,7 +50,8 @@ def render(
     law = None if pairs is None else parse_law(pairs, 10)
     settings = RenderedSet(count, size, _checks.seed("--seed", seed), kind, law, samples)
     started = time.monotonic()
-    with rendering_bar(visible=not as_json) as report:
+    chosen = chosen_engine(engine, workers, address)
+    with rendering_bar(visible=not as_json) as report, chosen.serving():
         rendered = write_set(settings, out, workers=at_once, report=report)
     seconds = time.monotonic() - started
     speed = rendered / seconds if rendered else None

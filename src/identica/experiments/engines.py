@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -56,6 +57,10 @@ class Engine(Protocol):
         """Yield an outcome for each run, as they end."""
         ...
 
+    def serving(self) -> AbstractContextManager[None]:
+        """Take the work of all that is done side by side within the block: `select`, `consistency`, `write_set`."""
+        ...
+
 
 @final
 @dataclass(frozen=True)
@@ -79,6 +84,10 @@ class LocalEngine:
         else:
             for run in unfinished:
                 yield attempt(run, store, self.device, listen)
+
+    def serving(self) -> AbstractContextManager[None]:
+        """Nothing changes: `n_jobs` and `workers` say how many processes there are."""
+        return nullcontext()
 
     def _side_by_side(self, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
         """A process for each run: its peak memory is its own, and nothing leaks into the next."""

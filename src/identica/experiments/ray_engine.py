@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from identica._checks import InputError
+from identica._side_by_side import given_to
+from identica.experiments._cluster import MOST_LOSSES, RayWorkers, connected, one_line
 from identica.experiments.engines import Listen, Outcome, Progress, attempt, finished
 from identica.experiments.runner import Run
 from identica.experiments.store import Record, RunStore
 
 __all__ = ["RayEngine"]
-
-# How often the worker of one run may be lost before the run is given up.
-_MOST_LOSSES = 5
 
 
 @final
@@ -46,8 +43,14 @@ class RayEngine:
         yield from done
         if unfinished:
             shared = RunStore(store.root.absolute())
-            with _cluster(self.address, self.workers) as ray:
+            with connected(self.address, self.workers) as ray:
                 yield from self._computed(ray, unfinished, shared, listen)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Take the work of all that is done side by side within the block: `select`, `consistency`, `write_set`."""
+        with connected(self.address, self.workers) as ray, given_to(RayWorkers(ray, self.workers, self.device)):
+            yield
 
     def _computed(self, ray: Any, runs: Sequence[Run], store: RunStore, listen: Listen | None) -> Iterator[Outcome]:
         """Keep as many tasks under way as there are workers; a task whose worker is lost is given out again."""
@@ -62,13 +65,13 @@ class RayEngine:
             try:
                 outcome = _outcome(run, store, ray.get(reference))
             except ray.exceptions.RayTaskError as error:
-                outcome = Outcome(run, error=_line(error.cause))
+                outcome = Outcome(run, error=one_line(error.cause))
             except ray.exceptions.RayError as error:
                 losses[run.name] += 1
-                if losses[run.name] < _MOST_LOSSES:
+                if losses[run.name] < MOST_LOSSES:
                     waiting.append(run)
                     continue
-                outcome = Outcome(run, error=f"its worker was lost {_MOST_LOSSES} times: {_line(error)}")
+                outcome = Outcome(run, error=f"its worker was lost {MOST_LOSSES} times: {one_line(error)}")
             if listen is not None and outcome.record is not None:
                 listen(_end_of(outcome.record, run))
             yield outcome
@@ -94,31 +97,3 @@ def _outcome(run: Run, store: RunStore, error: str | None) -> Outcome:
     if record is None and error is None:
         error = f"its record is not in {str(store.root)!r}: the store must be a folder that all machines share"
     return Outcome(run, record, error)
-
-
-@contextmanager
-def _cluster(address: str | None, workers: int) -> Iterator[Any]:
-    """The library, connected to a cluster; one that was connected before stays so."""
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError:
-        raise InputError("the engine ray needs the library ray: pip install 'identica[ray]'") from None
-    if ray.is_initialized():
-        yield ray
-        return
-    # Ray lets its workers step back behind all else on a machine; here they do what the machine is asked for.
-    os.environ.setdefault("RAY_worker_niceness", "0")
-    started = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
-    try:
-        ray.init(**started, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        what = "no Ray cluster could be started here" if address is None else f"no Ray cluster answers at {address!r}"
-        raise InputError(f"{what}: {_line(error)}") from None
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import multiprocessing
 import os
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
+from identica._side_by_side import current_workers
 from identica.rendering._stores import ArrayStore, FileStore, PictureStore
 from identica.rendering.latents import to_scene
 from identica.rendering.renderer import TeapotRenderer, check_installed
@@ -38,7 +40,7 @@ def write_set(
     Args:
         settings: Of the set; those of a folder that is there already must be the same.
         folder: Where the pictures and their latents go.
-        workers: Processes that render.
+        workers: Processes that render, unless an engine is serving.
         report: Called with how many pictures are there, and how many there will be.
 
     Returns:
@@ -46,7 +48,7 @@ def write_set(
     """
     _checks.at_least_one("workers", workers)
     check_installed()
-    stores = _stores(settings, folder)
+    stores = _stores(settings, folder.absolute())
     _claim(settings, folder)
     for name, array in settings.arrays().items():
         with replacing(folder / f"{name}.npy") as unfinished, unfinished.open("wb") as file:
@@ -55,8 +57,7 @@ def write_set(
     total, rendered = settings.count * len(stores), 0
     there = total - sum(len(latents) for _, _, latents in tasks)
     report(there, total)
-    workers = min(workers, len(tasks))
-    for count in _side_by_side(settings, tasks, workers) if workers > 1 else _render(settings, tasks):
+    for count in _rendered(settings, tasks, workers):
         rendered += count
         report(there + rendered, total)
     for store in stores.values():
@@ -105,6 +106,24 @@ def _tasks(settings: RenderedSet, stores: dict[str, PictureStore]) -> Iterator[_
         for chunk in store.missing():
             rows = store.rows(chunk)
             yield store, chunk, latents[rows.start : rows.stop]
+
+
+def _rendered(settings: RenderedSet, tasks: Sequence[_Task], workers: int) -> Iterator[int]:
+    """Render all chunks, here or where an engine takes them; yield how many pictures each has."""
+    elsewhere = current_workers()
+    if elsewhere is not None:
+        return (count for _, count in elsewhere.each(render_chunk, [(settings, *task) for task in tasks]))
+    workers = min(workers, len(tasks))
+    return _side_by_side(settings, tasks, workers) if workers > 1 else _render(settings, tasks)
+
+
+def render_chunk(settings: RenderedSet, store: PictureStore, chunk: int, latents: NDArray[np.float64]) -> int:
+    """What a worker of an engine does; its renderer stays for the next chunk."""
+    store.write(chunk, _renderer(settings.size, settings.samples, settings.scene).render(latents))
+    return len(latents)
+
+
+_renderer = functools.lru_cache(maxsize=1)(TeapotRenderer)
 
 
 def _render(settings: RenderedSet, tasks: Sequence[_Task]) -> Iterator[int]:

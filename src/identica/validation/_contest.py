@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from identica import _planning
+from identica._side_by_side import all_done
 from identica.estimator import ContrastiveICA
 from identica.fitting import blocks_of, held_out_bits, standard_error
 from identica.models import Model
@@ -72,9 +73,7 @@ class Contest:
 
     def fit(self, tasks: Sequence[tuple[Model, int]], part: float = 1.0) -> Fits:
         """Fit each model, in this part of the usual steps if there is no budget."""
-        from joblib import Parallel, delayed
-
-        done = Parallel(n_jobs=self.n_jobs)(delayed(self._one)(model, repeat, part) for model, repeat in tasks)
+        done = all_done(self._one, [(model, repeat, part) for model, repeat in tasks], self.n_jobs)
         return dict(zip(tasks, done, strict=True))
 
     def objection(self, model: Model, fit: FittedModel) -> str | None:

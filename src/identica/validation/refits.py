@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from identica import _checks
 from identica._agreement import STRONG, WEAK, agreement_of
 from identica._checks import InputError
+from identica._side_by_side import all_done
 from identica._words import percent, with_article
 from identica.estimator import ContrastiveICA
 from identica.metrics import linear_r2, mcc
@@ -145,15 +146,13 @@ def refit(estimator: Any, X: Any, y: Any = None, *, seeds: int = 5, n_jobs: int 
         n_jobs: How many at a time; -1 for one per core.
         **pairs: Keyword arguments of `fit`.
     """
-    from joblib import Parallel, delayed
-
     if _checks.at_least_one("seeds", seeds) < 2:
         raise InputError(f"seeds must be at least 2 to compare runs, got {seeds}")
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
     if not names:
         raise InputError(f"estimator must have a random_state to vary, but {type(estimator).__name__} has none")
     copies = [clone(estimator).set_params(**dict.fromkeys(names, seed)) for seed in range(seeds)]
-    return list(Parallel(n_jobs=n_jobs)(delayed(_fitted)(one, X, y, pairs) for one in copies))
+    return all_done(_fitted, [(one, X, y, pairs) for one in copies], n_jobs)
 
 
 def _fitted(estimator: Any, X: Any, y: Any, pairs: dict[str, Any]) -> Any:

@@ -153,6 +153,9 @@ class RunOptions:
     device: Device = "auto"
     engine: EngineName = "local"
     address: Address = None
+    track: Annotated[
+        str | None, typer.Option("--track", help="Keep curves in the store for tensorboard, mlflow, or both.")
+    ] = None
     out: Out = Path("runs")
     as_json: AsJson = False
 

@@ -14,6 +14,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica._launched import launched
 from identica._places import check_folder
+from identica.cli import _values
 from identica.cli._app import FAILED
 from identica.cli._options import RunOptions
 from identica.cli._said import kept_if_interrupted
@@ -45,7 +46,7 @@ def collect(
     check_folder("--out", options.out)
     from identica._progress import progress_bars
     from identica.experiments import RunStore, make_engine
-    from identica.training import resolve_device
+    from identica.training import check_trackers, resolve_device
 
     at_once = options.jobs or (os.cpu_count() or 1)
     if any(run.recipe.training.threads == 0 for run in runs) and options.jobs is None:
@@ -54,8 +55,9 @@ def collect(
         if options.engine != "local" or (at_once > 1 and options.jobs is not None):
             raise InputError("several processes that share each batch compute one run at a time, with --engine local")
         at_once = 1
-    engine = make_engine(options.engine, at_once, resolve_device(options.device), options.address)
-    store = RunStore(options.out)
+    store, trackers = RunStore(options.out), tuple(_values.names(options.track) or ())
+    check_trackers(trackers, store.tracking)
+    engine = make_engine(options.engine, at_once, resolve_device(options.device), options.address, trackers)
     records, failures = {}, []
     with kept_if_interrupted(_GOES_ON), progress_bars(runs) if launched().is_first else nullcontext(None) as listen:
         for outcome in engine.compute(runs, store, listen):

@@ -13,7 +13,9 @@ ENGINES = ("local", "ray")
 """Names of the engines: this machine, or a Ray cluster."""
 
 
-def make_engine(name: str, workers: int, device: str, address: str | None = None) -> Engine:
+def make_engine(
+    name: str, workers: int, device: str, address: str | None = None, trackers: tuple[str, ...] = ()
+) -> Engine:
     """The engine of that name.
 
     Args:
@@ -21,9 +23,10 @@ def make_engine(name: str, workers: int, device: str, address: str | None = None
         workers: How many runs at a time.
         device: As in `identica.training.train`.
         address: Of a Ray cluster.
+        trackers: Which keep curves while runs train, of `identica.training.TRACKERS`.
     """
     if _checks.choice("engine", name, ENGINES) == "ray":
-        return RayEngine(workers, device, address)
+        return RayEngine(workers, device, address, trackers)
     if address is not None:
         raise InputError(f"--address is for --engine ray, got {address!r} with --engine {name}")
-    return LocalEngine(workers, device)
+    return LocalEngine(workers, device, trackers)

@@ -70,10 +70,12 @@ class LocalEngine:
     Args:
         workers: How many runs at a time.
         device: As in `identica.training.train`.
+        trackers: Which keep curves while runs train, of `identica.training.TRACKERS`.
     """
 
     workers: int = 1
     device: str = "auto"
+    trackers: tuple[str, ...] = ()
 
     def compute(self, runs: Sequence[Run], store: RunStore, listen: Listen | None = None) -> Iterator[Outcome]:
         """Yield an outcome for each run, as they end."""
@@ -83,7 +85,7 @@ class LocalEngine:
             yield from self._side_by_side(unfinished, store, listen)
         else:
             for run in unfinished:
-                yield attempt(run, store, self.device, listen)
+                yield attempt(run, store, self.device, listen, self.trackers)
 
     def serving(self) -> AbstractContextManager[None]:
         """Nothing changes: `n_jobs` and `workers` say how many processes there are."""
@@ -99,7 +101,7 @@ class LocalEngine:
                     run = waiting.pop()
                     # A pipe for each process: a shared queue stays locked if a process is killed while it writes.
                     receiver, sender = context.Pipe(duplex=False)
-                    work = run, store, self.device, sender, max(1, usable_threads() // self.workers)
+                    work = run, store, self.device, sender, max(1, usable_threads() // self.workers), self.trackers
                     process = context.Process(target=_work, args=work, daemon=True)
                     process.start()
                     sender.close()
@@ -140,7 +142,7 @@ def _next_message(receiver: Connection, process: SpawnProcess) -> Progress | _En
     return message
 
 
-def attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Outcome:
+def attempt(run: Run, store: RunStore, device: str, listen: Listen | None, trackers: Sequence[str] = ()) -> Outcome:
     """Compute a run here; what can go wrong with it becomes its outcome."""
     last = 0.0
 
@@ -152,17 +154,17 @@ def attempt(run: Run, store: RunStore, device: str, listen: Listen | None) -> Ou
             listen(Progress(run.name, step, loss, scores))
 
     try:
-        return Outcome(run, execute(run, store, device=device, report=report))
+        return Outcome(run, execute(run, store, device=device, report=report, trackers=trackers))
     except (DivergenceError, InUseError, StorageError) as error:
         return Outcome(run, error=str(error))
 
 
-def _work(run: Run, store: RunStore, device: str, sender: Connection, threads: int) -> None:
+def _work(run: Run, store: RunStore, device: str, sender: Connection, threads: int, trackers: Sequence[str]) -> None:
     """What the process of a run does, with its share of the cores."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # end silently, in training after the checkpoint is written
     try:
-        sender.send(_Ended(attempt(run, store, device, sender.send).error))
+        sender.send(_Ended(attempt(run, store, device, sender.send, trackers).error))
     except InputError as error:
         sender.send(_Ended(str(error)))
     except BrokenPipeError:  # whoever asked for this run is gone

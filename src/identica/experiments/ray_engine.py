@@ -31,11 +31,13 @@ class RayEngine:
         device: As in `identica.training.train`.
         address: Of a cluster that runs already, such as `auto` or `10.0.0.1:6379`; None starts one on this machine,
             for as long as it takes.
+        trackers: Which keep curves while runs train, of `identica.training.TRACKERS`.
     """
 
     workers: int = 1
     device: str = "auto"
     address: str | None = None
+    trackers: tuple[str, ...] = ()
 
     def compute(self, runs: Sequence[Run], store: RunStore, listen: Listen | None = None) -> Iterator[Outcome]:
         """Yield an outcome for each run, as they end."""
@@ -59,7 +61,7 @@ class RayEngine:
         while waiting or active:
             while waiting and len(active) < self.workers:
                 run = waiting.pop()
-                active[task.remote(run, store, self.device)] = run
+                active[task.remote(run, store, self.device, self.trackers)] = run
             (reference, *_), _ = ray.wait(list(active))
             run = active.pop(reference)
             try:
@@ -77,10 +79,10 @@ class RayEngine:
             yield outcome
 
 
-def compute_run(run: Run, store: RunStore, device: str) -> str | None:
+def compute_run(run: Run, store: RunStore, device: str, trackers: Sequence[str] = ()) -> str | None:
     """What a task does: the record goes to the store, and an error is given back."""
     try:
-        return attempt(run, store, device, None).error
+        return attempt(run, store, device, None, trackers).error
     except InputError as error:
         return str(error)
 

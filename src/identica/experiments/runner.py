@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -33,7 +33,7 @@ from identica.learners import Learner, LearnerSettings, VAELearner
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
 from identica.sources import LabelledSource, Part, SourceSettings
-from identica.training import Report, resolve_device
+from identica.training import Report, make_trackers, resolve_device
 
 __all__ = ["Run", "execute"]
 
@@ -101,11 +101,13 @@ class Run:
         return replace(self, title=titles, scores=tuple(dict.fromkeys(self.scores + other.scores)))
 
 
-def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None) -> Record:
+def execute(
+    run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None, trackers: Sequence[str] = ()
+) -> Record:
     """Return the stored record of a run, training it first (or going on with it) if there is none.
 
     If torchrun or SLURM started several processes, all of them must be given the same runs in the same order: they
-    share each batch, and the first one writes.
+    share each batch, and the first one writes. Trackers keep curves in the folder `tracking` of the store.
     """
     stored, ranks = store.load(run.name), launched()
     if stored is not None and not _missing(run, stored):
@@ -115,7 +117,7 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
         if ranks.size == 1:
             stored = store.load(run.name)  # another process may have finished it meanwhile
         if stored is None:
-            trained = _train(run, store, ranks, device, report)
+            trained = _train(run, store, ranks, device, report, trackers)
         elif ranks.is_first and _missing(run, stored):
             _add_scores(run, store, stored)
     wait_for_all(ranks)
@@ -124,7 +126,9 @@ def execute(run: Run, store: RunStore, *, device: str = "auto", report: Report |
     return record
 
 
-def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None) -> Record | None:
+def _train(
+    run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None, trackers: Sequence[str]
+) -> Record | None:
     """Train a run and store all that it gave; of several processes the first has the record."""
     started = time.monotonic()
     device = resolve_device(device)
@@ -149,6 +153,7 @@ def _train(run: Run, store: RunStore, ranks: Ranks, device: str, report: Report 
         checkpoint=store.checkpoint(run.name),
         report=report,
         spread=True,
+        loggers=make_trackers(trackers, store.tracking, run.name) if ranks.is_first else (),
     )
     if not ranks.is_first:
         return None

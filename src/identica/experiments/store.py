@@ -89,6 +89,11 @@ class RunStore:
         """Where a run keeps what it needs to go on."""
         return made(self.root / name) / _CHECKPOINT
 
+    @property
+    def tracking(self) -> Path:
+        """Where trackers keep curves, if there are any."""
+        return self.root / "tracking"
+
     @contextmanager
     def writing(self, name: str) -> Iterator[None]:
         """Keep other processes from writing the same run; an error if one does already."""

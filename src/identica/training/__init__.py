@@ -8,8 +8,10 @@ from identica.training.loop import Trained, train
 from identica.training.muon import Muon, orthogonalise
 from identica.training.optimization import check_groups, make_optimizers
 from identica.training.schedule import Schedule
+from identica.training.trackers import TRACKERS, check_trackers, make_trackers
 
 __all__ = [
+    "TRACKERS",
     "Curve",
     "DivergenceError",
     "LostRankError",
@@ -18,7 +20,9 @@ __all__ = [
     "Schedule",
     "Trained",
     "check_groups",
+    "check_trackers",
     "make_optimizers",
+    "make_trackers",
     "orthogonalise",
     "resolve_device",
     "train",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +16,7 @@ from identica.training.devices import resolve_device
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+    from lightning_fabric.loggers.logger import Logger
 
 __all__ = ["Agreed", "Crew", "make_fabric"]
 
@@ -33,7 +34,7 @@ class Agreed(NamedTuple):
     ends: bool
 
 
-def make_fabric(device: str, precision: str, ranks: Ranks) -> Fabric:
+def make_fabric(device: str, precision: str, ranks: Ranks, loggers: Sequence[Logger] = ()) -> Fabric:
     """Lightning Fabric on one device, or with one of several ranks that share each batch."""
     from lightning_fabric import Fabric
     from lightning_fabric.strategies.ddp import DDPStrategy
@@ -41,7 +42,7 @@ def make_fabric(device: str, precision: str, ranks: Ranks) -> Fabric:
     accelerator, _, number = resolve_device(device).partition(":")
     if ranks.size == 1:
         devices = [int(number)] if number else 1
-        return Fabric(accelerator=accelerator, devices=devices, precision=precision)  # type: ignore[arg-type]
+        return Fabric(accelerator=accelerator, devices=devices, precision=precision, loggers=list(loggers))  # type: ignore[arg-type]
     if accelerator == "mps":
         raise InputError("device must be cpu or cuda for several processes, got mps")
     fabric = Fabric(
@@ -51,6 +52,7 @@ def make_fabric(device: str, precision: str, ranks: Ranks) -> Fabric:
         precision=precision,  # type: ignore[arg-type]
         # Buffers are computed from the whole batch, so that all ranks have the same.
         strategy=DDPStrategy(timeout=_SILENCE, broadcast_buffers=False),
+        loggers=list(loggers),
     )
     fabric.launch()
     return fabric

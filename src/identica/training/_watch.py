@@ -20,6 +20,12 @@ Evaluate = Callable[[Learner], Mapping[str, float]]
 Report = Callable[[int, float, Mapping[str, float]], None]
 """Is told the step, the loss and the latest scores."""
 
+Log = Callable[[Mapping[str, float], int], None]
+"""Is told named numbers and the step."""
+
+# Losses of a run that are logged, at the most.
+_LOGGED = 100
+
 
 class Watch:
     """Looks at training between steps; it goes on from the checkpoint, if there is one."""
@@ -35,11 +41,13 @@ class Watch:
         checkpoint: Path | None,
         checkpoint_seconds: float,
         report: Report | None,
+        log: Log | None = None,
     ) -> None:
         self.learner, self.state, self.steps, self.crew, self.report = learner, state, steps, crew, report
         self.evaluate, self.evaluate_every = evaluate, evaluate_every
         self.checkpoint, self.checkpoint_seconds = checkpoint, checkpoint_seconds
         self.scores: Mapping[str, float] = {}
+        self.log, self._log_every = log, max(1, steps // _LOGGED)
         if checkpoint is not None:
             state.resume(checkpoint)
         self._saved = time.monotonic()
@@ -65,10 +73,21 @@ class Watch:
             parts = self.crew.means(self.learner.parts())
             self.scores = _evaluated(self.learner, self.evaluate)
             state.curve.append({"step": state.step, "loss": loss, **parts, **self.scores})
+        self._log_progress(loss)
         if self.report is not None:
             self.report(state.step, loss, self.scores)
         if time.monotonic() - self._saved >= self.checkpoint_seconds and state.step < self.steps:
             self.save()
+
+    def _log_progress(self, loss: float) -> None:
+        """Tell the loggers the loss, and at an evaluation all that the curve has."""
+        step, curve = self.state.step, self.state.curve
+        if self.log is None or not self.crew.ranks.is_first:
+            return
+        if self.evaluate is not None and self.is_due():
+            self.log({name: float(value) for name, value in curve[-1].items() if name != "step"}, step)
+        elif step % self._log_every == 0:
+            self.log({"loss": loss}, step)
 
     def save(self) -> None:
         """Write the checkpoint, if there is to be one; of several processes the first does."""

@@ -24,6 +24,7 @@ from identica.training.schedule import Schedule
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+    from lightning_fabric.loggers.logger import Logger
 
 __all__ = ["Trained", "train"]
 
@@ -55,6 +56,7 @@ def train(
     checkpoint_seconds: float = 15.0,
     report: Report | None = None,
     spread: bool = False,
+    loggers: Sequence[Logger] = (),
 ) -> Trained:
     """Minimise the learner's loss over its parameters, in place; Ctrl-C and SIGTERM wait for the checkpoint.
 
@@ -73,16 +75,20 @@ def train(
         checkpoint_seconds: Time between saves.
         report: Called with the step, the loss and the latest scores; on the CPU after every step.
         spread: Share each batch among all processes that torchrun or SLURM started; the result is that of one.
+        loggers: Of Lightning Fabric, such as `make_trackers` gives: they get the curve, and the loss more often.
     """
     _checks.at_least("batch_size", batch_size, 2)
     ranks = launched() if spread else ALONE
-    fabric = make_fabric(device, precision, ranks)
+    fabric = make_fabric(device, precision, ranks, loggers)
     module, *wrapped = fabric.setup(learner, *optimizers)
     state = State(learner, optimizers, generator)
     watched = evaluate, evaluate_every, checkpoint, checkpoint_seconds, report
-    watch = Watch(learner, state, schedule.steps, Crew(ranks, fabric.device), *watched)
+    log = fabric.log_dict if loggers else None
+    watch = Watch(learner, state, schedule.steps, Crew(ranks, fabric.device), *watched, log)
     batches = functools.partial(learner.batch, source, batch_size, generator)
     _run_until_asked(fabric, module, wrapped, batches, schedule, watch)
+    for logger in loggers:
+        logger.finalize("success")
     return Trained(state.curve, watch.seconds())
 
 

@@ -36,11 +36,9 @@ Direction = Literal["forwards", "backwards"]
 DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
 """The two questions."""
 
-# Mean of δ between unrelated codes when `fast` starts.
-_FIRST_MEAN_DISTANCE = 12.0
+_FIRST_MEAN_DISTANCE = 12.0  # of δ between unrelated codes when `fast` starts
 # Pairs of images in a batch, each of two images.
-_IMAGE_PAIRS, _PAPER_IMAGE_PAIRS = 64, 32
-_IMAGE_STEPS = 1500
+_IMAGE_PAIRS, _PAPER_IMAGE_PAIRS, _IMAGE_STEPS = 64, 32, 1500
 # Pixels a side that are channels of one pixel: a step takes a third of the time.
 _FOLD = 2
 
@@ -122,11 +120,12 @@ class Recipe:
             return self
         return replace(self, training=replace(self.training, steps=_checks.at_least_one("steps", steps)))
 
-    def with_plain_encoder(self) -> Recipe:
-        """The same recipe with the paper's encoder around the network: observations as they are, and plain heads.
+    def in_bfloat16(self) -> Recipe:
+        """The same recipe, whose network computes with 16 bits in training."""
+        return replace(self, encoder=replace(self.encoder, bfloat16=True))
 
-        Nothing but the loss then keeps codes from shrinking to a point.
-        """
+    def with_plain_encoder(self) -> Recipe:
+        """The same with the paper's plain heads and no whitening: the loss alone keeps codes from one point."""
         plain = replace(self.encoder, whiten="no", normalise_codes=False, scale_start=1.0, free_widths=False)
         return replace(self, encoder=plain)
 

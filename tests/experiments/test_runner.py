@@ -221,3 +221,16 @@ def test_one_run_for_two_rows_has_the_scores_of_both() -> None:
     both = one.shared_with(replace(one, title="b", scores=("r2", "mcc")))
     assert (both.title, both.scores, both.name) == ("a, b", ("mcc", "r2"), one.name)
     assert both.shared_with(one) == both
+
+
+def test_networks_may_compute_with_16_bits(runs: Path) -> None:
+    plain = small_run(steps=60)
+    half = replace(plain, recipe=plain.recipe.in_bfloat16())
+    assert half.name != plain.name
+    first, second = (execute(run, RunStore(runs), device="cpu") for run in (plain, half))
+    assert second["settings"]["recipe"]["encoder"]["bfloat16"] is True
+    assert "bfloat16" not in first["settings"]["recipe"]["encoder"]
+    losses = [record["curve"][-1]["loss"] for record in (first, second)]
+    assert losses[0] != losses[1]
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
+    assert all(weights.dtype.itemsize == 4 for weights in RunStore(runs).weights(half.name).values())

@@ -73,6 +73,9 @@ def reproduce(
         bool,
         typer.Option("--rendered-pairs", help="3DIdent: partners that were rendered for their anchors."),
     ] = False,
+    bfloat16: Annotated[
+        bool, typer.Option("--bf16", help="Networks compute with 16 bits in training: for GPUs that are faster so.")
+    ] = False,
     supervised: WithSupervised = False,
     report: WithReport = False,
 ) -> None:
@@ -86,7 +89,7 @@ def reproduce(
     whole = _checks.choice("--size", size, ("laptop", "paper")) == "paper"
     here = [_with_data(row, whole, rendered_pairs) for row in dict.fromkeys(chosen)]
     runs = plan(here, seeds, protocol, steps=options.steps, supervised=supervised)
-    _compute(runs, options, report)
+    _compute([replace(one, recipe=one.recipe.in_bfloat16()) for one in runs] if bfloat16 else runs, options, report)
 
 
 def _with_data(row: Row, whole: bool, rendered: bool) -> Row:

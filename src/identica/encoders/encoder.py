@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from torch import Tensor, nn
 
 from identica.encoders.heads import Head
@@ -25,6 +26,8 @@ class Encoder(nn.Module):
         stretch: Applied last, if given: a learnable width for each code.
         scaling: Applied first, if given, to each value by itself.
         noise: Deviation of the noise on what the backbone sees in training.
+        bfloat16: Whether the backbone computes with 16 bits in training. Head and loss never do: distances of near
+            codes would be rounded away.
     """
 
     def __init__(
@@ -35,12 +38,13 @@ class Encoder(nn.Module):
         stretch: Stretch | None = None,
         scaling: nn.Module | None = None,
         noise: float = 0.0,
+        bfloat16: bool = False,
     ) -> None:
         super().__init__()
         self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
         self.noise = InputNoise(noise) if noise > 0 else nn.Identity()
-        self.backbone = backbone
+        self.backbone, self.in_bfloat16 = backbone, bfloat16
         self.head: Head = head
         self.stretch = nn.Identity() if stretch is None else stretch
 
@@ -59,7 +63,10 @@ class Encoder(nn.Module):
 
     def behind_front(self, values: Tensor) -> Tensor:
         """Codes of what `front` gives, that all have one width."""
-        codes: Tensor = self.head(self.backbone(self.noise(values)))
+        noisy: Tensor = self.noise(values)
+        with torch.autocast(noisy.device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training):
+            raw: Tensor = self.backbone(noisy)
+        codes: Tensor = self.head(raw.to(values.dtype) if self.in_bfloat16 else raw)
         return codes
 
     def unstretched(self, observations: Tensor) -> Tensor:

@@ -49,6 +49,7 @@ class EncoderSettings:
         scaling: What each value of vectors passes first.
         noise: Deviation of the noise on whitened observations in training.
         fold: Pixels a side that are channels for `conv`, if images are large enough.
+        bfloat16: Whether the network computes with 16 bits in training.
     """
 
     widths: tuple[int, ...]
@@ -64,6 +65,7 @@ class EncoderSettings:
     scaling: Scaling = "none"
     noise: float = 0.0
     fold: int = 1
+    bfloat16: bool = False
 
 
 def make_encoder(
@@ -98,7 +100,8 @@ def make_encoder(
     scaling = make_scaling(settings.scaling, sample)
     with torch.no_grad():
         scaled = sample if settings.scaling == "none" else scaling(sample)
-    encoder = Encoder(backbone, head, _front(settings, scaled, space.dim), stretch, scaling, settings.noise)
+    front = _front(settings, scaled, space.dim)
+    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

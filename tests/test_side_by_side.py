@@ -59,6 +59,7 @@ def test_fits_are_given_to_them() -> None:
     assert len(found.candidates) == 2
 
 
+@pytest.mark.slow
 def test_pictures_are_given_to_them(tmp_path: Path) -> None:
     pytest.importorskip("embreex")
     pictures, workers, seen = RenderedSet(70, 16, layout="array"), Backwards(), list[int]()

@@ -20,6 +20,8 @@ from identica.experiments.engines import Progress
 from identica.rendering import RenderedSet, write_set
 from identica.validation import refit
 
+TOKEN = secrets.token_hex(32)  # Ray reads it once in a process
+
 
 def test_engines_by_name() -> None:
     assert make_engine("local", 2, "cpu") == LocalEngine(2, "cpu")
@@ -51,8 +53,8 @@ def workers(task: bytes = b"compute_run") -> list[int]:
 
 
 def keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token of its own, so that the cluster of a test takes tasks from the test alone and leaves none behind."""
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    """With a token, the clusters of these tests take tasks from them alone, and leave none behind."""
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
     for name, value in {"IDENTICA_COMPILE": "0", "OMP_NUM_THREADS": "1", **token}.items():
         monkeypatch.setenv(name, value)
 

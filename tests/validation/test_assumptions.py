@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from identica import select
+from identica import ContrastiveICA, select
 from identica._checks import InputError
+from identica.models import Model
 from identica.validation import CANDIDATES
+from identica.validation._contest import Fits, FittedModel
+from identica.validation.assumptions import _rival, _with_another_chance
 
 RANDOM = np.random.default_rng(0)
 BOX = RANDOM.uniform(size=(4000, 2))
@@ -69,3 +72,42 @@ def test_series_are_split_in_time() -> None:
 def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         select(BOX, BOX + 0.1, **arguments)
+
+
+def named(space: str, conditional: str) -> Model:
+    return Model.named(space, conditional, 2)
+
+
+def fitted(bits: float) -> FittedModel:
+    return FittedModel(ContrastiveICA(2), np.full(5, bits), np.zeros((5, 2), np.float32))
+
+
+class Seeds:
+    """Gives the bits of each seed, and keeps whose steps were asked for."""
+
+    def __init__(self, bits: dict[int, float]) -> None:
+        self.bits = bits
+        self.steps_of: Model | None = None
+
+    def fit(self, tasks: list[tuple[Model, int]], part: float = 1.0, steps_of: Model | None = None) -> Fits:
+        self.steps_of = steps_of
+        return {(model, repeat): fitted(self.bits[repeat]) for model, repeat in tasks}
+
+
+def test_a_normal_law_that_a_higher_power_beats_has_another_chance() -> None:
+    best, rival = named("box", "gennorm(beta=3)"), named("box", "normal")
+    fits = {(best, 0): fitted(5.0), (best, 1): fitted(5.1), (rival, 0): fitted(4.0)}
+    contest: Any = Seeds({2: 5.3, 3: 4.9})
+    found = _with_another_chance(rival, best, fits, contest)
+    assert contest.steps_of == best
+    assert [fit.score for (model, _), fit in found.items() if model == rival] == [5.3, 4.9]
+    assert [fit.score for (model, _), fit in found.items() if model == best] == [5.0, 5.1]
+
+
+def test_only_that_one_has() -> None:
+    cubes, normal, laplace = (named("box", law) for law in ("gennorm(beta=3)", "normal", "laplace"))
+    assert _rival(cubes, [laplace, normal, cubes]) == normal
+    assert _rival(cubes, [laplace, cubes]) is None
+    assert _rival(cubes, [named("unbounded", "normal"), cubes]) is None
+    assert _rival(laplace, [laplace, normal]) is None
+    assert _rival(normal, [cubes, normal]) is None

@@ -71,9 +71,9 @@ class Contest:
         """How many codes a partner is told from."""
         return len(self.tested) // 2 + len(self._others)
 
-    def fit(self, tasks: Sequence[tuple[Model, int]], part: float = 1.0) -> Fits:
-        """Fit each model, in this part of the usual steps if there is no budget."""
-        done = all_done(self._one, [(model, repeat, part) for model, repeat in tasks], self.n_jobs)
+    def fit(self, tasks: Sequence[tuple[Model, int]], part: float = 1.0, steps_of: Model | None = None) -> Fits:
+        """Fit each model, in this part of its usual steps, or of those of another, if there is no budget."""
+        done = all_done(self._one, [(model, repeat, part, steps_of or model) for model, repeat in tasks], self.n_jobs)
         return dict(zip(tasks, done, strict=True))
 
     def objection(self, model: Model, fit: FittedModel) -> str | None:
@@ -90,23 +90,26 @@ class Contest:
                 variance += float(np.var(means, ddof=1)) / len(means)
         return math.sqrt(variance)
 
-    def _one(self, model: Model, repeat: int, part: float) -> FittedModel:
-        usual = {"batch_size": _PAIRS_IN_A_BATCH} if self.is_open else {}
-        estimator = ContrastiveICA(
-            **usual | self.settings | {"n_components": model.space.dim},
-            space=model.space.name,
-            conditional=model.conditional,
-            widths=model.widths,
-            random_state=(self.seed + repeat) % 2**31,
-        )
+    def _one(self, model: Model, repeat: int, part: float, steps_of: Model) -> FittedModel:
+        estimator = self._estimator(model, repeat)
         if self.is_open:
-            estimator.set_params(max_steps=self._steps(estimator, model.space.dim, part))
+            estimator.set_params(max_steps=self._steps(self._estimator(steps_of, 0), model.space.dim, part))
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
         others = codes[torch.from_numpy(self.fitted[self._others, 0])]
         bits = held_out_bits(model, codes[first], codes[second], others)
         return FittedModel(estimator, bits.double().numpy(), codes.numpy())
+
+    def _estimator(self, model: Model, repeat: int) -> ContrastiveICA:
+        usual = {"batch_size": _PAIRS_IN_A_BATCH} if self.is_open else {}
+        return ContrastiveICA(
+            **usual | self.settings | {"n_components": model.space.dim},
+            space=model.space.name,
+            conditional=model.conditional,
+            widths=model.widths,
+            random_state=(self.seed + repeat) % 2**31,
+        )
 
     def _steps(self, estimator: ContrastiveICA, dim: int, part: float) -> int:
         """That part of the usual steps."""

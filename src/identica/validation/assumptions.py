@@ -15,6 +15,8 @@ from identica._checks import InputError
 from identica._pairing import Partners
 from identica.estimator import ContrastiveICA
 from identica.models import Model, Widths
+from identica.recipes import exceeds_two
+from identica.similarities import PowerDistance
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES
 from identica.validation._contest import FIRST_ROUND, Contest, Fits
@@ -42,6 +44,8 @@ _NEARER = 0.03, 0.005
 _LONGER, _REPEATED = 4, 3
 # However far behind, so many have long schedules: high powers are slow to learn, and may be behind by much at first.
 _LEAST_LONGER = 3
+# Of a normal law that a higher power beats, for another chance.
+_MORE_SEEDS = 2, 3
 
 
 def select(
@@ -105,8 +109,32 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
         again = [model for model in repeated if parts[model] == part]
         fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
+    rival = _rival(found.best.model, ahead)
+    if rival is not None:
+        fits = _with_another_chance(rival, found.best.model, fits, contest)
+        found = _ranked(models, fits, ahead, contest)
     behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
+
+
+def _rival(best: Model, ahead: Sequence[Model]) -> Model | None:
+    """The normal law beside a best one of a higher power in the same space."""
+    normal = PowerDistance(2.0)
+    near = [model for model in ahead if model.space == best.space and model.similarity == normal]
+    return near[0] if near and exceeds_two(best.similarity) else None
+
+
+def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest) -> Fits:
+    """All fits, of the rival the best two after it had the steps of the best law, from two more seeds.
+
+    High powers have longer schedules; and with many factors a fit may end with two of them mixed, which costs more bits
+    than a wrong law does.
+    """
+    again = contest.fit([(rival, repeat) for repeat in _MORE_SEEDS], steps_of=best)
+    of_rival = [fit for (model, _), fit in fits.items() if model == rival] + list(again.values())
+    kept = sorted(of_rival, key=lambda fit: fit.score, reverse=True)[:2]
+    others = {task: fit for task, fit in fits.items() if task[0] != rival}
+    return others | {(rival, place): fit for place, fit in enumerate(kept)}
 
 
 def _prepare(

@@ -66,6 +66,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
+    A normal law that a higher power beats has another chance: as many steps, and two more seeds.
+
     Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds,
     no bounds if codes fill a box, any other space than the sphere if codes lie on one, and Laplace noise if partners
     differ as by normal noise.

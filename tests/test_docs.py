@@ -55,7 +55,8 @@ def skip_without_data(page: str) -> None:
         pytest.skip("IDENTICA_DATA must name a folder with mocap/")
 
 
-@pytest.mark.parametrize("page", PAGES)
+# The slow test below runs the long page, too.
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "tutorials/time-series.md"])
 def test_blocks_run_in_order(page: str, folder: Path) -> None:
     skip_without_data(page)
     names: dict[str, object] = {}

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from identica._checks import DivergenceError, LostRankError
 from identica._signals import TERMINATED, TerminatedError, held_back, termination_told
+
+
+@pytest.fixture(autouse=True)
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard, though a process that was started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def asked(*requests: int, then: Exception | None = None) -> list[bool]:

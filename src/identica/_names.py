@@ -7,7 +7,17 @@ import re
 from identica import _checks
 from identica._checks import InputError
 
-__all__ = ["AXES", "CONDITIONALS", "ENCODERS", "SCALINGS", "SPACES", "WIDTHS", "check_assumption"]
+__all__ = [
+    "AXES",
+    "CONDITIONALS",
+    "ENCODERS",
+    "ENGINES",
+    "SCALINGS",
+    "SPACES",
+    "WIDTHS",
+    "check_assumption",
+    "check_engine",
+]
 
 SPACES = ("sphere", "box", "unbounded")
 """Spaces of the factors."""
@@ -17,6 +27,9 @@ CONDITIONALS = ("auto", "vmf", "laplace", "normal", "gennorm(beta=3)")
 
 ENCODERS = ("auto", "linear", "mlp", "conv", "light", "resnet", "deep mlp")
 """Networks."""
+
+ENGINES = ("local", "ray")
+"""Where work is done: this machine, or a Ray cluster."""
 
 SCALINGS = ("auto", "none", "sqrt", "log1p", "robust")
 """What values pass first."""
@@ -35,3 +48,10 @@ def check_assumption(space: str, conditional: str) -> None:
         _checks.choice("conditional", conditional, CONDITIONALS)
     if conditional == "vmf" and space != "sphere":
         raise InputError(f"the vmf model needs the sphere as model space, got {space!r}")
+
+
+def check_engine(name: str, address: str | None) -> None:
+    """Refuse an engine that has no such name, or the address of one that has none."""
+    _checks.choice("engine", name, ENGINES)
+    if address is not None and name != "ray":
+        raise InputError(f"--address is for --engine ray, got {address!r} with --engine {name}")

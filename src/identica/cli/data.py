@@ -12,7 +12,7 @@ import typer
 
 from identica import _checks
 from identica._checks import InputError
-from identica._names import check_assumption
+from identica._names import check_assumption, check_engine
 from identica._places import check_model_there, check_there
 from identica.cli import _fitted, _values
 from identica.cli._app import AsJson, app
@@ -179,12 +179,12 @@ def select(
     """Find the assumption (space and conditional) that fits your pairs best."""
     _checks.seed("--seed", seed)
     side_by_side, wanted = _jobs(jobs), None if candidates is None else _candidates(candidates)
-    chosen = chosen_engine(engine, jobs, address, options.device)
+    check_engine(engine, address)
     given = read(data, options)
     from identica.validation import CANDIDATES
     from identica.validation import select as select_assumption
 
-    with quiet_fits(), chosen.serving():
+    with quiet_fits(), chosen_engine(engine, jobs, address, options.device).serving():
         found = select_assumption(
             given.dataset.observations,
             **given.pairs_of_fit(),
@@ -218,7 +218,7 @@ def consistency(
     """See whether fits from different seeds find the same components."""
     check_assumption(space, conditional)
     side_by_side, part = _jobs(jobs), _values.fraction("--held-out", held_out)
-    chosen = chosen_engine(engine, jobs, address, options.device)
+    check_engine(engine, address)
     if models:
         found = _of_models(context, data, models, options)
     else:
@@ -231,7 +231,7 @@ def consistency(
         estimator = ContrastiveICA(
             **given.settings(options), space=space, conditional=conditional, validation_fraction=part
         )
-        with quiet_fits(), chosen.serving():
+        with quiet_fits(), chosen_engine(engine, jobs, address, options.device).serving():
             fits = refit(estimator, given.observations, seeds=seeds, n_jobs=side_by_side, **given.pairs_of_fit())
         warn_of_nothing(fits)
         found = compare(fits, given.observations, trials=given.trials)

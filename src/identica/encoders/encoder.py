@@ -64,9 +64,12 @@ class Encoder(nn.Module):
     def behind_front(self, values: Tensor) -> Tensor:
         """Codes of what `front` gives, that all have one width."""
         noisy: Tensor = self.noise(values)
-        with torch.autocast(noisy.device.type, torch.bfloat16, enabled=self.in_bfloat16 and self.training):
+        if not (self.in_bfloat16 and self.training):
+            codes: Tensor = self.head(self.backbone(noisy))
+            return codes
+        with torch.autocast(noisy.device.type, torch.bfloat16):
             raw: Tensor = self.backbone(noisy)
-        codes: Tensor = self.head(raw.to(values.dtype) if self.in_bfloat16 else raw)
+        codes = self.head(raw.to(values.dtype))
         return codes
 
     def unstretched(self, observations: Tensor) -> Tensor:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from identica import _checks
-from identica._checks import InputError
+from identica import _names
+from identica._names import check_engine
 from identica.experiments.engines import Engine, LocalEngine
 from identica.experiments.ray_engine import RayEngine
 
 __all__ = ["ENGINES", "make_engine"]
 
-ENGINES = ("local", "ray")
+ENGINES = _names.ENGINES
 """Names of the engines: this machine, or a Ray cluster."""
 
 
@@ -25,8 +25,7 @@ def make_engine(
         address: Of a Ray cluster.
         trackers: Which keep curves while runs train, of `identica.training.TRACKERS`.
     """
-    if _checks.choice("engine", name, ENGINES) == "ray":
+    check_engine(name, address)
+    if name == "ray":
         return RayEngine(workers, device, address, trackers)
-    if address is not None:
-        raise InputError(f"--address is for --engine ray, got {address!r} with --engine {name}")
     return LocalEngine(workers, device, trackers)

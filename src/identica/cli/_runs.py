@@ -56,7 +56,8 @@ def collect(
             raise InputError("several processes that share each batch compute one run at a time, with --engine local")
         at_once = 1
     store, trackers = RunStore(options.out), tuple(_values.names(options.track) or ())
-    check_trackers(trackers, store.tracking)
+    if launched().is_first:
+        check_trackers(trackers, store.tracking)
     engine = make_engine(options.engine, at_once, resolve_device(options.device), options.address, trackers)
     records, failures = {}, []
     with kept_if_interrupted(_GOES_ON), progress_bars(runs) if launched().is_first else nullcontext(None) as listen:

@@ -85,4 +85,5 @@ def connected(address: str | None, workers: int) -> Iterator[Any]:
 
 
 def one_line(error: BaseException) -> str:
+    """Its message, cut short."""
     return " ".join(str(error).split())[:200]

@@ -129,8 +129,8 @@ def _rival(best: Model, ahead: Sequence[Model]) -> Model | None:
 def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest) -> Fits:
     """All fits, of the rival the best two after it had the steps of the best law, from two more seeds.
 
-    High powers have longer schedules; and with many factors a fit may end with two of them mixed, which costs more bits
-    than a wrong law does.
+    High powers have longer schedules; and with many factors a fit may leave one out, which costs more bits than a wrong
+    law does.
     """
     again = contest.fit([(rival, repeat) for repeat in _MORE_SEEDS], steps_of=best)
     of_rival = [fit for (model, _), fit in fits.items() if model == rival] + list(again.values())

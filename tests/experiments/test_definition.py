@@ -126,6 +126,11 @@ def test_rows_of_our_own_have_free_widths_and_nothing_published() -> None:
         assert row.source == same.source
         assert replace(row.learner.model, widths="equal") == same.learner.model
         assert row.learner.model.has_free_widths
+        ours_encoder, paper_encoder = row.run(0).recipe.encoder, same.run(0).recipe.encoder
+        assert replace(paper_encoder, normalise_codes=True, free_widths=True) == ours_encoder
+        assert not paper_encoder.normalise_codes
+        assert row.run(0).recipe.training.width_learning_rate > 0
+        assert not row.baseline(0).recipe.encoder.free_widths
 
 
 def test_records_of_a_part_of_the_data_belong_to_the_row_of_the_whole() -> None:

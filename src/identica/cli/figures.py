@@ -1,4 +1,4 @@
-"""The paper's figures, and one of real transitions."""
+"""The paper's figures, one of real transitions, and scores while runs trained."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import typer
 from identica import _checks
 from identica._checks import InputError
 from identica._files import replacing
-from identica.cli._app import app
+from identica.cli import _values
+from identica.cli._app import app, existing_store
 from identica.cli._options import ProtocolName, RunOptions, takes
 from identica.cli._runs import chosen_seeds, collect
 
@@ -30,7 +31,11 @@ _OUT = Path("figureNAME")
 @takes(RunOptions, out=_OUT)
 def figure(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="2 or 3, the number of the figure, or kitti: how real factors move.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="2 or 3, the number of the figure; kitti: how real factors move; curves.",
+        ),
     ],
     options: RunOptions,
     points: Annotated[int, typer.Option("--points", help="Figure 2: concentrations in each panel.")] = 9,
@@ -43,23 +48,31 @@ def figure(
     images: Annotated[int, typer.Option("--images", help="Figure 3: images along each latent.")] = 7,
     row: Annotated[
         str | None,
-        typer.Option("--row", help="Figure 3: show also what the encoder of this row, such as t4-01, recovers."),
+        typer.Option(
+            "--row",
+            help="Figure 3: show also what the encoder of this row, such as t4-01, recovers. curves: only these rows.",
+        ),
     ] = None,
+    runs: Annotated[Path, typer.Option("--runs", metavar="DIR", help="curves: the run store to draw from.")] = Path(
+        "runs"
+    ),
     nearest: Annotated[
         bool, typer.Option("--nearest", help="Figure 3: take the nearest images of the data; nothing is rendered.")
     ] = False,
     protocol: ProtocolName = "fast",
 ) -> None:
-    """Draw Figure 2 (R² against the marginal), 3 (latents of 3DIdent) or the steps of real masks: PDF, PNG and JSON."""
-    _checks.choice("NAME", name, ("2", "3", "kitti"))
-    folder = Path("figure-kitti" if name == "kitti" else f"figure{name}")
+    """Draw Figure 2 (R² against the marginal), 3 (latents of 3DIdent), steps of real masks or curves of runs."""
+    _checks.choice("NAME", name, ("2", "3", "kitti", "curves"))
+    folder = Path(f"figure{name}" if name.isdecimal() else f"figure-{name}")
     chosen = replace(options, out=folder) if options.out == _OUT else options
     if name == "2":
         _figure2(points, backwards, protocol, chosen)
     elif name == "3":
         _figure3(images, row, nearest, protocol, chosen)
-    else:
+    elif name == "kitti":
         _steps(chosen)
+    else:
+        _curves(runs, row, chosen)
 
 
 def _figure2(points: int, backwards: bool, protocol: str, options: RunOptions) -> None:
@@ -125,6 +138,17 @@ def _steps(options: RunOptions) -> None:
     steps = {gap: MaskPairs(sequences, lag).steps() for gap, lag in gaps.items()}
     summary = summarise_steps(steps, ("y, pixels", "x, pixels", "area, pixels"), settings.name)
     _write("steps", summary, lambda path: draw_steps(summary, path), options, describe_steps(summary))
+
+
+def _curves(runs: Path, rows: str | None, options: RunOptions) -> None:
+    """From records alone."""
+    store = existing_store(runs)
+    from identica.experiments import find_rows
+    from identica.report import describe_curves, draw_curves, summarise_curves
+
+    wanted = [row.id for row in find_rows(_values.names(rows) or ())]
+    summary = summarise_curves(store.records(), wanted)
+    _write("curves", summary, lambda path: draw_curves(summary, path), options, describe_curves(summary))
 
 
 def _write(

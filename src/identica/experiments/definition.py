@@ -50,12 +50,15 @@ class Changes:
         pairs: In a batch; with labels, a batch has twice as many images.
         steps: Number of updates.
         learning_rate: Of the matrices.
+        one_size: Hold all codes at one size by their moments, and learn a width for each beside it, where the row's
+            model has free widths: the similarity is anisotropic, not the codes.
     """
 
     network: str | None = None
     pairs: int | None = None
     steps: int | None = None
     learning_rate: float | None = None
+    one_size: bool = False
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe with these changes."""
@@ -67,6 +70,8 @@ class Changes:
             learning_rate=self.learning_rate or training.learning_rate,
         )
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
+        if self.one_size and recipe.contrastive is not None:
+            encoder = replace(encoder, normalise_codes=True, free_widths=True)
         return replace(recipe, training=training, encoder=encoder)
 
 

@@ -1,6 +1,7 @@
 """Tables, figures and pages from records and fits; never trains."""
 
 from identica.report._canvas import check_picture
+from identica.report.curves_figure import describe_curves, draw_curves, summarise_curves
 from identica.report.figure2 import describe_figure2, draw_figure2, summarise_figure2
 from identica.report.figure3 import draw_figure3, summarise_figure3
 from identica.report.figures import plot_factors
@@ -16,8 +17,10 @@ __all__ = [
     "Report",
     "check_picture",
     "decoded_traversals",
+    "describe_curves",
     "describe_figure2",
     "describe_steps",
+    "draw_curves",
     "draw_figure2",
     "draw_figure3",
     "draw_steps",
@@ -32,6 +35,7 @@ __all__ = [
     "plot_volumes",
     "report_of_fit",
     "report_of_run",
+    "summarise_curves",
     "summarise_figure2",
     "summarise_figure3",
     "summarise_steps",

@@ -1,0 +1,108 @@
+"""Scores while runs trained, from stored records: a panel for each source, a line for each learner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from identica._checks import InputError
+from identica.experiments.paper import rows_of_record
+from identica.experiments.store import Record
+from identica.metrics import symbol
+from identica.report._canvas import canvas, save_picture
+
+__all__ = ["describe_curves", "draw_curves", "summarise_curves"]
+
+_COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange", "tab:purple", "tab:brown", "tab:pink", "tab:olive")
+
+
+def summarise_curves(records: Iterable[Record], rows: Sequence[str] = ()) -> dict[str, Any]:
+    """The figure as plain data: for each source its learners, with the score of their row at each step.
+
+    Runs that differ in their seed alone make one line: their mean, and the lowest and the highest of them.
+
+    Args:
+        records: Of runs that were scored while they trained; others are left out.
+        rows: Only runs of these rows; all if none are given.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        if record["kind"] == "unsupervised":
+            same = {key: value for key, value in record["settings"].items() if key != "seed"}
+            groups.setdefault(json.dumps(same, sort_keys=True), []).append(record)
+    panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for group in groups.values():
+        line = _line(group, rows)
+        if line is not None:
+            panels.setdefault((group[0]["source"], line.pop("score")), []).append(line)
+    if not panels:
+        wanted = f" of {', '.join(rows)}" if rows else ""
+        raise InputError(f"records must be of runs{wanted} that were scored while they trained, got none")
+    return {
+        "panels": [
+            {"process": process, "score": score, "lines": sorted(lines, key=lambda line: str(line["row"]))}
+            for (process, score), lines in sorted(panels.items())
+        ]
+    }
+
+
+def _line(group: Sequence[Record], rows: Sequence[str]) -> dict[str, Any] | None:
+    """The curve of one learner over its seeds, if its row is wanted and it was scored."""
+    first = group[0]
+    known = rows_of_record(first)
+    named = [row for row in known if not rows or row.id in rows]
+    if rows and not named:
+        return None
+    measured = {name for record in group for point in record["curve"] for name in point}
+    score = next((name for name in (known[0].scores if known else first["scores"]) if name in measured), None)
+    curves = [{point["step"]: point[score] for point in record["curve"] if score in point} for record in group]
+    steps = sorted(set.intersection(*map(set, curves)))
+    if score is None or not steps:
+        return None
+    at = [[curve[step] for curve in curves] for step in steps]
+    return {
+        "row": named[0].id if named else "own",
+        "model": first["learner"],
+        "score": score,
+        "seeds": sorted(record["seed"] for record in group),
+        "steps": steps,
+        "mean": [round(mean(values), 4) for values in at],
+        "low": [min(values) for values in at],
+        "high": [max(values) for values in at],
+    }
+
+
+def describe_curves(summary: Mapping[str, Any]) -> str:
+    """A line of text for each curve: what it was at four moments."""
+    lines = []
+    for panel in summary["panels"]:
+        lines.append(f"{panel['process']}: {symbol(panel['score'])} by steps")
+        for line in panel["lines"]:
+            count = len(line["steps"])
+            places = sorted({max(0, round(count * part) - 1) for part in (0.1, 0.25, 0.5, 1.0)})
+            moments = "  ".join(f"{line['mean'][at]:5.1f} ({line['steps'][at]})" for at in places)
+            lines.append(f"  {line['row']:<6} {line['model']:<22} {moments}   seeds: {len(line['seeds'])}")
+    return "\n".join(lines)
+
+
+def draw_curves(summary: Mapping[str, Any], path: Path) -> None:
+    """Panels side by side, with a band from the lowest to the highest seed, as a picture (.png, .pdf or .svg)."""
+    panels = summary["panels"]
+    with canvas(3.6 * len(panels), 2.8) as figure:
+        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            for line, colour in zip(panel["lines"], _repeated(len(panel["lines"])), strict=True):
+                axes.plot(line["steps"], line["mean"], color=colour, linewidth=1.2, label=line["model"])
+                axes.fill_between(line["steps"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+            axes.set_title(panel["process"], fontsize=7)
+            axes.set_xlabel("step")
+            axes.set_ylabel(f"{symbol(panel['score'])}, %")
+            axes.legend(frameon=False, fontsize=7)
+        save_picture(figure, path)
+
+
+def _repeated(count: int) -> list[str]:
+    """So many colours."""
+    return [_COLOURS[place % len(_COLOURS)] for place in range(count)]

@@ -12,7 +12,7 @@ from kitti_files import squares
 from identica.experiments import Row, RunStore, execute
 from identica.learners import Contrastive
 from identica.models import Model
-from identica.report import make_table, report_of_run
+from identica.report import make_table, report_of_run, write_page
 from identica.sources import MaskPairs, SourceSettings
 from identica.spaces import Real
 
@@ -58,7 +58,13 @@ def test_scores_of_what_was_held_out_stand_beside_those_of_all(runs: Path) -> No
     assert text.splitlines()[-1].startswith("s-1")
     assert text.splitlines()[-1].endswith(codes)
 
+    last = record["curve"][-1]
+    assert last["held_out_bits"] != last["fitted_bits"]
+    assert max(last["held_out_bits"], last["fitted_bits"]) < 9  # log₂ of 512 pairs
+
     report = report_of_run(more, arrays)
+    write_page(report, runs / "page.html")
+    assert "Bits over the steps of training" in (runs / "page.html").read_text(encoding="utf-8")
     assert report.images is not None
     assert report.image_pairs is not None
     assert [line["factor"] for line in report.matched] == ["y", "x", "area"]

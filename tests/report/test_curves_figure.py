@@ -65,6 +65,14 @@ def test_where_the_first_score_of_a_row_was_not_followed_the_next_one_is_drawn()
     assert summarise_curves([record])["panels"][0]["score"] == "r2"
 
 
+def test_any_number_of_a_curve_can_be_drawn() -> None:
+    summary = summarise_curves(RECORDS, score="loss")
+    assert {value for panel in summary["panels"] for line in panel["lines"] for value in line["mean"]} == {1.0}
+    assert describe_curves(summary).splitlines()[0].endswith("loss, by steps")
+    with pytest.raises(InputError, match="records must be of runs with 'held_out_bits' that were scored"):
+        summarise_curves(RECORDS, score="held_out_bits")
+
+
 def test_runs_without_scores_are_refused() -> None:
     record = record_of(ROWS["t3-02"], 0)
     with pytest.raises(InputError, match="records must be of runs that were scored while they trained, got none"):

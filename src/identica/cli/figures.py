@@ -56,6 +56,9 @@ def figure(
     runs: Annotated[Path, typer.Option("--runs", metavar="DIR", help="curves: the run store to draw from.")] = Path(
         "runs"
     ),
+    score: Annotated[
+        str | None, typer.Option("--score", help="curves: what to draw, such as mcc, loss or held_out_bits.")
+    ] = None,
     nearest: Annotated[
         bool, typer.Option("--nearest", help="Figure 3: take the nearest images of the data; nothing is rendered.")
     ] = False,
@@ -72,7 +75,7 @@ def figure(
     elif name == "kitti":
         _steps(chosen)
     else:
-        _curves(runs, row, chosen)
+        _curves(runs, row, score, chosen)
 
 
 def _figure2(points: int, backwards: bool, protocol: str, options: RunOptions) -> None:
@@ -140,14 +143,14 @@ def _steps(options: RunOptions) -> None:
     _write("steps", summary, lambda path: draw_steps(summary, path), options, describe_steps(summary))
 
 
-def _curves(runs: Path, rows: str | None, options: RunOptions) -> None:
+def _curves(runs: Path, rows: str | None, score: str | None, options: RunOptions) -> None:
     """From records alone."""
     store = existing_store(runs)
     from identica.experiments import find_rows
     from identica.report import describe_curves, draw_curves, summarise_curves
 
     wanted = [row.id for row in find_rows(_values.names(rows) or ())]
-    summary = summarise_curves(store.records(), wanted)
+    summary = summarise_curves(store.records(), wanted, score)
     _write("curves", summary, lambda path: draw_curves(summary, path), options, describe_curves(summary))
 
 

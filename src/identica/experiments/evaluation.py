@@ -15,14 +15,17 @@ from torch import Generator, Tensor
 from identica._random import random_stream
 from identica._words import percent
 from identica.encoders import rows_at_once
-from identica.learners import Learner
+from identica.fitting import held_out_bits
+from identica.learners import Learner, LearnerSettings
 from identica.metrics import compute_scores
+from identica.models import Model
 from identica.sources import LabelledSource, Part, Source, SplitSource
 
 __all__ = [
     "PREFIXES",
     "DrawnSamples",
     "Evaluation",
+    "PairBits",
     "PartOfSource",
     "as_numpy",
     "evaluations",
@@ -44,6 +47,8 @@ _MOST_SCORED_COLUMNS = 256
 # Bytes of observations that are kept for pictures, and pairs of them.
 _MOST_KEPT_BYTES = 1 << 24
 _PAIRS = 24
+# Pairs whose bits are followed in training.
+_PAIRS_FOLLOWED = 512
 
 
 class Evaluation(ABC):
@@ -112,6 +117,39 @@ class PartOfSource(Evaluation):
     def codes(self, learner: Learner) -> Tensor:
         pieces = self._source.scored(self._part, None, self._device)
         return torch.cat([learner.codes(piece) for piece in pieces])
+
+
+@final
+class PairBits:
+    """What codes tell of their partners while a run trains: held-out evidence of how many steps the pairs bear.
+
+    Nothing about the factors is in it. Followed where a source holds pairs out and the learner assumes a law of pairs.
+
+    Args:
+        source: Where pairs come from.
+        settings: What is trained.
+        seed: Of the choice of pairs.
+        device: Where they are drawn.
+    """
+
+    def __init__(self, source: LabelledSource, settings: LearnerSettings, seed: int, device: str) -> None:
+        unseen, assumed = source.held_out(), getattr(settings, "model", None)
+        self.model: Model | None = assumed if isinstance(assumed, Model) else None
+        self.pairs: dict[str, tuple[Tensor, Tensor]] = {}
+        if unseen is not None and self.model is not None:
+            generator = random_stream(seed, "pairs of bits", device)
+            for name, one in (("held_out_bits", unseen), ("fitted_bits", source)):
+                self.pairs[name] = one.distinct_pairs(_PAIRS_FOLLOWED, generator)
+
+    def of(self, learner: Learner) -> dict[str, float]:
+        """Mean bits a pair: of pairs that are held out and of as many that are trained on, if there are such."""
+        return {name: round(self._mean(learner, pairs), 4) for name, pairs in self.pairs.items()}
+
+    def _mean(self, learner: Learner, pairs: tuple[Tensor, Tensor]) -> float:
+        assert self.model is not None
+        first, second = (_codes(learner, half).cpu() for half in pairs)
+        with torch.enable_grad():  # widths are matched by their slope
+            return float(held_out_bits(self.model, first, second).mean())
 
 
 @torch.no_grad()

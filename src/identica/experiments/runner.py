@@ -22,6 +22,7 @@ from identica.assembly import Fit, fit
 from identica.experiments.evaluation import (
     PREFIXES,
     Evaluation,
+    PairBits,
     as_numpy,
     evaluations,
     example_pairs,
@@ -136,11 +137,12 @@ def _train(
     scored = evaluations(source, run.seed, device)
     factors, observations = scored["test"].factors, scored["test"].observations
     kinds, quick = [factor.kind for factor in source.factors], quick_scores(run.scores)
+    bits = PairBits(source, run.learner, run.seed, device)
     prepared = time.monotonic() - started
 
     def evaluate(learner: Learner) -> Mapping[str, float]:
         found = compute_scores(quick, factors[: len(observations)], scored["test"].first_codes(learner), kinds)
-        return {name: percent(score.value) for name, score in found.items()}
+        return {name: percent(score.value) for name, score in found.items()} | bits.of(learner)
 
     fitted = fit(
         run.learner,

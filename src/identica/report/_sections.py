@@ -53,18 +53,24 @@ def make_sections(report: Report) -> list[Section]:
     return [section for section in made if section is not None]
 
 
+_BITS = {"held_out_bits": "held-out pairs", "fitted_bits": "fitted pairs"}
+
+
 def _training(report: Report) -> Section | None:
     if not report.curve:
         return None
     found = {key: score.symbol for key, score in SCORES.items() if any(key in row for row in report.curve)}
     watched = any("held_out_loss" in row for row in report.curve)
     losses = {"loss": "fitted pairs", "held_out_loss": "held-out pairs"} if watched else {"loss": "loss"}
-    parts = {key: key for row in report.curve for key in row if key not in {"step", *losses, *SCORES}}
+    bits = {key: name for key, name in _BITS.items() if any(key in row for row in report.curve)}
+    parts = {key: key for row in report.curve for key in row if key not in {"step", *losses, *SCORES, *bits}}
     losses |= parts
     figures = {"loss": [_charts.curves(report.curve, losses, "loss")]}
     if found:
         figures["scores"] = [_charts.curves(report.curve, found, "score, %")]
-    described = {"loss": "Loss over the steps of training", "scores": "Scores over the steps of training"}
+    if bits:
+        figures["bits"] = [_charts.curves(report.curve, bits, "bits a pair")]
+    described = {name: f"{name.capitalize()} over the steps of training" for name in figures}
     panels = "".join(_html.panel(_html.plot(name, described[name], 280)) for name in figures)
     note = _html.note(
         "The loss falls as the encoder learns.",
@@ -74,6 +80,9 @@ def _training(report: Report) -> Section | None:
         if watched
         else "",
         "The scores need the true factors: they were watched, never trained on." if found else "",
+        "Bits a pair need no factors: 0 is chance. While those of held-out pairs rise, more steps help."
+        if bits
+        else "",
     )
     return Section("training", "Training", f'{note}<div class="two">{panels}</div>', figures)
 

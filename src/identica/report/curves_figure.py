@@ -11,7 +11,7 @@ from typing import Any
 from identica._checks import InputError
 from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
-from identica.metrics import symbol
+from identica.metrics import SCORES, symbol
 from identica.report._canvas import canvas, save_picture
 
 __all__ = ["describe_curves", "draw_curves", "summarise_curves"]
@@ -19,14 +19,16 @@ __all__ = ["describe_curves", "draw_curves", "summarise_curves"]
 _COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange", "tab:purple", "tab:brown", "tab:pink", "tab:olive")
 
 
-def summarise_curves(records: Iterable[Record], rows: Sequence[str] = ()) -> dict[str, Any]:
-    """The figure as plain data: for each source its learners, with the score of their row at each step.
+def summarise_curves(records: Iterable[Record], rows: Sequence[str] = (), score: str | None = None) -> dict[str, Any]:
+    """The figure as plain data: for each source its learners, with a score at each step.
 
     Runs that differ in their seed alone make one line: their mean, and the lowest and the highest of them.
 
     Args:
         records: Of runs that were scored while they trained; others are left out.
         rows: Only runs of these rows; all if none are given.
+        score: What is drawn, any number that a curve has, such as `held_out_bits`; the first score of a row, of those
+            that were followed, if none is given.
     """
     groups: dict[str, list[Record]] = {}
     for record in records:
@@ -35,11 +37,11 @@ def summarise_curves(records: Iterable[Record], rows: Sequence[str] = ()) -> dic
             groups.setdefault(json.dumps(same, sort_keys=True), []).append(record)
     panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for group in groups.values():
-        line = _line(group, rows)
+        line = _line(group, rows, score)
         if line is not None:
             panels.setdefault((group[0]["source"], line.pop("score")), []).append(line)
     if not panels:
-        wanted = f" of {', '.join(rows)}" if rows else ""
+        wanted = (f" of {', '.join(rows)}" if rows else "") + (f" with {score!r}" if score is not None else "")
         raise InputError(f"records must be of runs{wanted} that were scored while they trained, got none")
     return {
         "panels": [
@@ -49,7 +51,7 @@ def summarise_curves(records: Iterable[Record], rows: Sequence[str] = ()) -> dic
     }
 
 
-def _line(group: Sequence[Record], rows: Sequence[str]) -> dict[str, Any] | None:
+def _line(group: Sequence[Record], rows: Sequence[str], asked: str | None) -> dict[str, Any] | None:
     """The curve of one learner over its seeds, if its row is wanted and it was scored."""
     first = group[0]
     known = rows_of_record(first)
@@ -57,7 +59,8 @@ def _line(group: Sequence[Record], rows: Sequence[str]) -> dict[str, Any] | None
     if rows and not named:
         return None
     measured = {name for record in group for point in record["curve"] for name in point}
-    score = next((name for name in (known[0].scores if known else first["scores"]) if name in measured), None)
+    choice = (known[0].scores if known else first["scores"]) if asked is None else (asked,)
+    score = next((name for name in choice if name in measured), None)
     curves = [{point["step"]: point[score] for point in record["curve"] if score in point} for record in group]
     steps = sorted(set.intersection(*map(set, curves)))
     if score is None or not steps:
@@ -79,7 +82,7 @@ def describe_curves(summary: Mapping[str, Any]) -> str:
     """A line of text for each curve: what it was at four moments."""
     lines = []
     for panel in summary["panels"]:
-        lines.append(f"{panel['process']}: {symbol(panel['score'])} by steps")
+        lines.append(f"{panel['process']}: {_label(panel['score'])}, by steps")
         for line in panel["lines"]:
             count = len(line["steps"])
             places = sorted({max(0, round(count * part) - 1) for part in (0.1, 0.25, 0.5, 1.0)})
@@ -98,9 +101,14 @@ def draw_curves(summary: Mapping[str, Any], path: Path) -> None:
                 axes.fill_between(line["steps"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
             axes.set_title(panel["process"], fontsize=7)
             axes.set_xlabel("step")
-            axes.set_ylabel(f"{symbol(panel['score'])}, %")
+            axes.set_ylabel(_label(panel["score"]))
             axes.legend(frameon=False, fontsize=7)
         save_picture(figure, path)
+
+
+def _label(score: str) -> str:
+    """What a score is called, with its unit."""
+    return f"{symbol(score)}, %" if score in SCORES else score.replace("_", " ")
 
 
 def _repeated(count: int) -> list[str]:

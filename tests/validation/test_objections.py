@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
-from identica.laws import GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform
+from identica.laws import Conditional, GeneralizedNormal, Laplace, Law, Marginal, Normal, Uniform
 from identica.models import Model
 from identica.spaces import Box, Real, Space, Sphere
 from identica.validation._objections import objection as full_objection
@@ -17,7 +18,7 @@ GENNORM = "gennorm(beta=3)"
 def objection(space: Space, values: np.ndarray) -> str | None:
     """Of the space alone: no law is refused for partners that do not differ."""
     conditional = "vmf" if isinstance(space, Sphere) else "laplace"
-    return full_objection(Model(space, conditional), values, np.zeros_like(values))
+    return full_objection(Model(space, conditional), values, values, values)
 
 
 def codes(space: Space, law: Law) -> np.ndarray:
@@ -71,6 +72,28 @@ def test_partners_that_differ_as_by_normal_noise_speak_against_laplace(
     law: Law, conditional: str, refused: bool
 ) -> None:
     apart = codes(Real(4), law) * np.geomspace(1, 5, 4)
-    found = full_objection(Model(Real(4), conditional), codes(Real(4), Normal(1.0)), apart)
+    first = codes(Real(4), Normal(1.0))
+    found = full_objection(Model(Real(4), conditional), first, first, first + apart)
     assert (found is not None) == refused
     assert not refused or "partners differ as by normal noise" in str(found)
+
+
+@pytest.mark.parametrize("law", [Laplace(0.035), Laplace(0.14), Normal(0.1), GeneralizedNormal(3.0, 0.1)])
+def test_noise_that_is_confined_to_a_box_says_nothing_against_it(law: Law) -> None:
+    generator = torch.Generator().manual_seed(0)
+    first = Marginal(Box(4), Uniform()).sample(2000, generator)
+    second = Conditional(Box(4), law).sample(first, generator)
+    model = Model(Box(4), "laplace" if isinstance(law, Laplace) else "normal")
+    assert full_objection(model, first.numpy(), first.numpy(), second.numpy()) is None
+
+
+@pytest.mark.parametrize("marginal", [Normal(1.0), Laplace(1.0)])
+def test_an_unbounded_space_that_is_squeezed_into_a_box_is_seen(marginal: Law) -> None:
+    """Codes are uniform then, and partners in the tails are near each other."""
+    generator = torch.Generator().manual_seed(0)
+    first = Marginal(Real(4), marginal).sample(2000, generator)
+    second = Conditional(Real(4), GeneralizedNormal(3.0, 0.3)).sample(first, generator)
+    law = stats.norm() if isinstance(marginal, Normal) else stats.laplace()
+    squeezed = law.cdf(first.numpy()), law.cdf(second.numpy())
+    found = full_objection(Model(Box(4), "laplace"), squeezed[0], *squeezed)
+    assert "a larger space is squeezed into the box" in str(found)

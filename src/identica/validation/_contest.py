@@ -79,7 +79,7 @@ class Contest:
     def objection(self, model: Model, fit: FittedModel) -> str | None:
         """What speaks against a model, whatever its bits, after a fit of it."""
         first, second = self.tested.T
-        return objection(model, fit.codes, fit.codes[second] - fit.codes[first])
+        return objection(model, fit.codes, fit.codes[first], fit.codes[second])
 
     def error(self, difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
         """Of the mean difference: over pairs, or blocks of a series, and over refits of either side."""

@@ -68,9 +68,9 @@ def select(
 
     A normal law that a higher power beats has another chance: as many steps, and two more seeds.
 
-    Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds,
-    no bounds if codes fill a box, any other space than the sphere if codes lie on one, and Laplace noise if partners
-    differ as by normal noise.
+    Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds
+    or that squeezes a larger space, no bounds if codes fill a box, any other space than the sphere if codes lie on one,
+    and Laplace noise if partners differ as by normal noise.
 
     Args:
         X: Observations.
@@ -111,19 +111,19 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
         again = [model for model in repeated if parts[model] == part]
         fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
-    rival = _rival(found.best.model, ahead)
+    rival = _rival(found.best.model, models)
     if rival is not None:
         fits = _with_another_chance(rival, found.best.model, fits, contest)
-        found = _ranked(models, fits, ahead, contest)
+        found = _ranked(models, fits, list(dict.fromkeys([*ahead, rival])), contest)
     behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
-def _rival(best: Model, ahead: Sequence[Model]) -> Model | None:
-    """The normal law beside a best one of a higher power in the same space."""
+def _rival(best: Model, models: Sequence[Model]) -> Model | None:
+    """The normal law beside a best one of a higher power in the same space, however far behind."""
     normal = PowerDistance(2.0)
-    near = [model for model in ahead if model.space == best.space and model.similarity == normal]
-    return near[0] if near and exceeds_two(best.similarity) else None
+    same = [model for model in models if model.space == best.space and model.similarity == normal]
+    return same[0] if same and exceeds_two(best.similarity) else None
 
 
 def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest) -> Fits:

@@ -16,6 +16,7 @@ from identica.report._canvas import canvas, save_picture
 
 __all__ = ["describe_curves", "draw_curves", "summarise_curves"]
 
+_COLUMNS = 3
 _COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange", "tab:purple", "tab:brown", "tab:pink", "tab:olive")
 
 
@@ -92,10 +93,15 @@ def describe_curves(summary: Mapping[str, Any]) -> str:
 
 
 def draw_curves(summary: Mapping[str, Any], path: Path) -> None:
-    """Panels side by side, with a band from the lowest to the highest seed, as a picture (.png, .pdf or .svg)."""
+    """Up to three panels side by side, with a band from the lowest to the highest seed (.png, .pdf or .svg)."""
     panels = summary["panels"]
-    with canvas(3.6 * len(panels), 2.8) as figure:
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    columns = min(_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    with canvas(3.6 * columns, 2.8 * rows) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False).flat
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        for axes, panel in zip(grid, panels, strict=False):
             for line, colour in zip(panel["lines"], _repeated(len(panel["lines"])), strict=True):
                 axes.plot(line["steps"], line["mean"], color=colour, linewidth=1.2, label=line["model"])
                 axes.fill_between(line["steps"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)

@@ -21,6 +21,7 @@ def record_of(row: Row, seed: int, *scores: float) -> dict[str, Any]:
     curve = [{"step": 100 * place, "loss": 1.0, row.score: score} for place, score in enumerate(scores, start=1)]
     return {
         "kind": "unsupervised",
+        "protocol": "fast",
         "source": str(run.source),
         "learner": str(run.learner),
         "scores": {name: {} for name in row.scores},

@@ -50,8 +50,7 @@ class Changes:
         pairs: In a batch; with labels, a batch has twice as many images.
         steps: Number of updates.
         learning_rate: Of the matrices.
-        one_size: Hold all codes at one size by their moments, and learn a width for each beside it, where the row's
-            model has free widths: the similarity is anisotropic, not the codes.
+        one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
     """
 
     network: str | None = None

@@ -15,7 +15,7 @@ __all__ = ["TABLE_3", "TABLE_3_WIDTHS", "WORKSHOP_TABLE_5"]
 _ONE, _FIVE = KittiMasks(max_lag=1), KittiMasks(max_lag=5)
 _BOX, _REAL = Box(10), Real(10)
 _SCORES = ("mcc_spearman", "r2")
-# Bits of held-out people rise until about step 3000; the axes of a normal model go on turning for longer.
+# In a trial of one seed, bits of held-out people rose until about step 3000.
 _FAST = Changes(steps=6000)
 
 

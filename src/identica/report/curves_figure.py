@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -13,6 +12,7 @@ from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import SCORES, symbol
 from identica.report._canvas import canvas, save_picture
+from identica.report._seeds import grouped_over_seeds
 
 __all__ = ["describe_curves", "draw_curves", "summarise_curves"]
 
@@ -31,13 +31,8 @@ def summarise_curves(records: Iterable[Record], rows: Sequence[str] = (), score:
         score: What is drawn, any number that a curve has, such as `held_out_bits`; the first score of a row, of those
             that were followed, if none is given.
     """
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        if record["kind"] == "unsupervised":
-            same = {key: value for key, value in record["settings"].items() if key != "seed"}
-            groups.setdefault(json.dumps(same, sort_keys=True), []).append(record)
     panels: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for group in groups.values():
+    for group in grouped_over_seeds(records).values():
         line = _line(group, rows, score)
         if line is not None:
             panels.setdefault((group[0]["source"], line.pop("score")), []).append(line)

@@ -17,6 +17,7 @@ from identica.metrics import symbol
 from identica.report._cells import Cell, measured, published, shown, value
 from identica.report._factor_tables import ByFactor, by_factor, factor_cells, factor_header
 from identica.report._score_tables import ScoreLine, score_cells, score_header, score_line
+from identica.report._seeds import grouped_over_seeds
 
 __all__ = ["FORMATS", "Line", "make_table", "summarise"]
 
@@ -56,15 +57,10 @@ def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list
     more than two scores have lines of their own kind.
     """
     every = list(records)
-    groups: dict[str, list[Record]] = {}
-    for record in every:
-        if record["kind"] == "unsupervised":
-            same = {key: value for key, value in record["settings"].items() if key != "seed"}
-            groups.setdefault(json.dumps([record["protocol"], same], sort_keys=True), []).append(record)
     baselines = [record for record in every if record["kind"] == "supervised"]
     order = {name: index for index, name in enumerate(rows)}
     lines = []
-    for key, group in groups.items():
+    for key, group in grouped_over_seeds(every).items():
         known: Sequence[Row | None] = rows_of_record(group[0], rows) or [None]
         for row in known:
             place = len(order) if row is None else order[row.id]

@@ -9,7 +9,7 @@ import pytest
 from identica import ContrastiveICA, select
 from identica._checks import InputError
 from identica.models import Model
-from identica.validation import CANDIDATES
+from identica.validation import CANDIDATES, Candidate, Selection
 from identica.validation._contest import Fits, FittedModel
 from identica.validation.assumptions import _rival, _with_another_chance
 
@@ -104,10 +104,30 @@ def test_a_normal_law_that_a_higher_power_beats_has_another_chance() -> None:
     assert [fit.score for (model, _), fit in found.items() if model == best] == [5.0, 5.1]
 
 
-def test_only_that_one_has() -> None:
+def candidate(model: Model, behind: float = 0.0, objection: str | None = None) -> Candidate:
+    return Candidate(model, 5.0 - behind, (behind, 0.01), False, objection, None, ContrastiveICA(2))
+
+
+def found(*candidates: Candidate) -> Selection:
+    return Selection(candidates, 8.0)
+
+
+def test_of_laws_only_the_normal_one_has_another_chance_and_only_once() -> None:
     cubes, normal, laplace = (named("box", law) for law in ("gennorm(beta=3)", "normal", "laplace"))
-    assert _rival(cubes, [laplace, normal, cubes]) == normal
-    assert _rival(cubes, [laplace, cubes]) is None
-    assert _rival(cubes, [named("unbounded", "normal"), cubes]) is None
-    assert _rival(laplace, [laplace, normal]) is None
-    assert _rival(normal, [cubes, normal]) is None
+    best, others = candidate(cubes), [candidate(laplace, 0.1), candidate(normal, 3.0)]
+    assert _rival(found(best, *others), []) == normal
+    assert _rival(found(best, *others), [normal]) is None
+    assert _rival(found(best, candidate(laplace, 0.1)), []) is None
+    assert _rival(found(best, candidate(named("unbounded", "normal"), 0.1)), []) is None
+    assert _rival(found(candidate(laplace), candidate(normal, 0.1)), []) is None
+    assert _rival(found(candidate(normal), candidate(cubes, 0.1)), []) is None
+
+
+def test_a_box_that_is_near_the_unbounded_space_of_the_same_law_has_another_chance() -> None:
+    best, box = candidate(named("unbounded", "normal")), named("box", "normal")
+    assert _rival(found(best, candidate(box, 0.2)), []) == box
+    assert _rival(found(best, candidate(box, 0.2)), [box]) is None
+    assert _rival(found(best, candidate(box, 0.3)), []) is None
+    assert _rival(found(best, candidate(box, 0.2, "codes do not fill a box")), []) is None
+    assert _rival(found(best, candidate(named("box", "laplace"), 0.1)), []) is None
+    assert _rival(found(candidate(box), candidate(named("unbounded", "normal"), 0.1)), []) is None

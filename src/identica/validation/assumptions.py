@@ -18,7 +18,7 @@ from identica.models import Model, Widths
 from identica.recipes import exceeds_two
 from identica.similarities import PowerDistance
 from identica.sources import Pairing, stack_windows
-from identica.spaces import NAMED_SPACES
+from identica.spaces import NAMED_SPACES, Box, Real
 from identica.validation._contest import FIRST_ROUND, Contest, Fits
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
@@ -44,7 +44,7 @@ _NEARER = 0.03, 0.005
 _LONGER, _REPEATED = 4, 3
 # However far behind, so many have long schedules: high powers are slow to learn, and may be behind by much at first.
 _LEAST_LONGER = 3
-# Of a normal law that a higher power beats, for another chance.
+# Of an assumption that has another chance.
 _MORE_SEEDS = 2, 3
 
 
@@ -66,7 +66,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
-    A normal law that a higher power beats has another chance: as many steps, and two more seeds.
+    Two have another chance, with as many steps as the best and two more seeds: a normal law that a higher power beats,
+    and a box that the unbounded space with the same law beats by little.
 
     Of equals the more restrictive space goes first (sphere, box, unbounded). Last are a box whose codes no box bounds
     or that squeezes a larger space, no bounds if codes fill a box, any other space than the sphere if codes lie on one,
@@ -111,19 +112,33 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
         again = [model for model in repeated if parts[model] == part]
         fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
-    rival = _rival(found.best.model, models)
-    if rival is not None:
+    rivals: list[Model] = []
+    while (rival := _rival(found, rivals)) is not None:
+        rivals.append(rival)
+        parts[rival] = 1.0
         fits = _with_another_chance(rival, found.best.model, fits, contest)
-        found = _ranked(models, fits, list(dict.fromkeys([*ahead, rival])), contest)
+        found = _ranked(models, fits, list(dict.fromkeys([*ahead, *rivals])), contest)
     behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
-def _rival(best: Model, models: Sequence[Model]) -> Model | None:
-    """The normal law beside a best one of a higher power in the same space, however far behind."""
-    normal = PowerDistance(2.0)
-    same = [model for model in models if model.space == best.space and model.similarity == normal]
-    return same[0] if same and exceeds_two(best.similarity) else None
+def _rival(found: Selection, tried: Sequence[Model]) -> Model | None:
+    """What should have another chance against the best, unless it was tried.
+
+    That is the normal law in the same space beside a higher power, however far behind; and the box beside the unbounded
+    space with the same law, if it is near and nothing speaks against it.
+    """
+    best, near = found.best.model, _NEAR[0] + _NEAR[1] * abs(found.best.bits)
+    for other in found.candidates:
+        space, similarity = other.model.space, other.model.similarity
+        if other.model in tried:
+            continue
+        if space == best.space and exceeds_two(best.similarity) and similarity == PowerDistance(2.0):
+            return other.model
+        same_law = isinstance(best.space, Real) and isinstance(space, Box) and similarity == best.similarity
+        if same_law and other.objection is None and other.behind[0] <= near:
+            return other.model
+    return None
 
 
 def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest) -> Fits:

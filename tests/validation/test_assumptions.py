@@ -11,7 +11,7 @@ from identica._checks import InputError
 from identica.models import Model
 from identica.validation import CANDIDATES, Candidate, Selection
 from identica.validation._contest import Fits, FittedModel
-from identica.validation.assumptions import _rival, _with_another_chance
+from identica.validation.assumptions import _box_with_the_same_law, _ranked, _rival, _with_another_chance
 
 RANDOM = np.random.default_rng(0)
 BOX = RANDOM.uniform(size=(4000, 2))
@@ -104,30 +104,50 @@ def test_a_normal_law_that_a_higher_power_beats_has_another_chance() -> None:
     assert [fit.score for (model, _), fit in found.items() if model == best] == [5.0, 5.1]
 
 
+def test_only_that_one_has() -> None:
+    cubes, normal, laplace = (named("box", law) for law in ("gennorm(beta=3)", "normal", "laplace"))
+    assert _rival(cubes, [laplace, normal, cubes]) == normal
+    assert _rival(cubes, [laplace, cubes]) is None
+    assert _rival(cubes, [named("unbounded", "normal"), cubes]) is None
+    assert _rival(laplace, [laplace, normal]) is None
+    assert _rival(normal, [cubes, normal]) is None
+
+
 def candidate(model: Model, behind: float = 0.0, objection: str | None = None) -> Candidate:
     return Candidate(model, 5.0 - behind, (behind, 0.01), False, objection, None, ContrastiveICA(2))
 
 
-def found(*candidates: Candidate) -> Selection:
-    return Selection(candidates, 8.0)
+def boxed(best: Model, other: Candidate) -> Model | None:
+    return _box_with_the_same_law(Selection((candidate(best), other), 8.0))
 
 
-def test_of_laws_only_the_normal_one_has_another_chance_and_only_once() -> None:
-    cubes, normal, laplace = (named("box", law) for law in ("gennorm(beta=3)", "normal", "laplace"))
-    best, others = candidate(cubes), [candidate(laplace, 0.1), candidate(normal, 3.0)]
-    assert _rival(found(best, *others), []) == normal
-    assert _rival(found(best, *others), [normal]) is None
-    assert _rival(found(best, candidate(laplace, 0.1)), []) is None
-    assert _rival(found(best, candidate(named("unbounded", "normal"), 0.1)), []) is None
-    assert _rival(found(candidate(laplace), candidate(normal, 0.1)), []) is None
-    assert _rival(found(candidate(normal), candidate(cubes, 0.1)), []) is None
+def test_a_box_goes_before_the_unbounded_space_with_the_same_law_if_it_is_near() -> None:
+    unbounded, box = named("unbounded", "normal"), named("box", "normal")
+    assert boxed(unbounded, candidate(box, 0.14)) == box
+    assert boxed(unbounded, candidate(box, 0.16)) is None
+    assert boxed(unbounded, candidate(box, 0.14, "codes do not fill a box")) is None
+    assert boxed(unbounded, candidate(named("box", "laplace"), 0.1)) is None
+    assert boxed(box, candidate(unbounded, 0.1)) is None
+    assert boxed(named("sphere", "vmf"), candidate(box, 0.1)) is None
 
 
-def test_a_box_that_is_near_the_unbounded_space_of_the_same_law_has_another_chance() -> None:
-    best, box = candidate(named("unbounded", "normal")), named("box", "normal")
-    assert _rival(found(best, candidate(box, 0.2)), []) == box
-    assert _rival(found(best, candidate(box, 0.2)), [box]) is None
-    assert _rival(found(best, candidate(box, 0.3)), []) is None
-    assert _rival(found(best, candidate(box, 0.2, "codes do not fill a box")), []) is None
-    assert _rival(found(best, candidate(named("box", "laplace"), 0.1)), []) is None
-    assert _rival(found(candidate(box), candidate(named("unbounded", "normal"), 0.1)), []) is None
+class Fitted:
+    """No objections, and errors that are small."""
+
+    candidates = 256
+
+    def objection(self, model: Model, fit: FittedModel) -> None:
+        return None
+
+    def error(self, difference: np.ndarray, *runs: Any) -> float:
+        return 0.01
+
+
+def test_a_box_that_is_named_goes_before_others_with_more_bits() -> None:
+    box, cubes, unbounded = named("box", "normal"), named("box", "gennorm(beta=3)"), named("unbounded", "normal")
+    models, contest = [cubes, unbounded, box], Fitted()
+    fits = {(cubes, 0): fitted(4.99), (unbounded, 0): fitted(5.0), (box, 0): fitted(4.9)}
+    assert _ranked(models, fits, models, contest).best.model == cubes  # type: ignore[arg-type]
+    found = _ranked(models, fits, models, contest, box)  # type: ignore[arg-type]
+    assert [one.model for one in found.candidates] == [box, cubes, unbounded]
+    assert found.candidates[1].behind[0] == pytest.approx(-0.09)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from identica._checks import InputError
 from identica.models import Model
 from identica.validation import CANDIDATES, Candidate, Selection
 from identica.validation._contest import Fits, FittedModel
-from identica.validation.assumptions import _box_with_the_same_law, _ranked, _rival, _with_another_chance
+from identica.validation.assumptions import _box_first, _box_with_the_same_law, _rival, _with_another_chance
 
 RANDOM = np.random.default_rng(0)
 BOX = RANDOM.uniform(size=(4000, 2))
@@ -131,23 +132,16 @@ def test_a_box_goes_before_the_unbounded_space_with_the_same_law_if_it_is_near()
     assert boxed(named("sphere", "vmf"), candidate(box, 0.1)) is None
 
 
-class Fitted:
-    """No objections, and errors that are small."""
-
-    candidates = 256
-
-    def objection(self, model: Model, fit: FittedModel) -> None:
-        return None
-
-    def error(self, difference: np.ndarray, *runs: Any) -> float:
-        return 0.01
+def test_near_the_limit_of_bits_a_box_must_be_nearer() -> None:
+    best, box = candidate(named("unbounded", "normal")), candidate(named("box", "normal"), 0.1)
+    assert _box_with_the_same_law(Selection((best, box), 5.5)) == box.model
+    assert _box_with_the_same_law(Selection((best, box), 5.3)) is None
+    assert _box_with_the_same_law(Selection((best, replace(box, tied=True)), 5.3)) == box.model
 
 
-def test_a_box_that_is_named_goes_before_others_with_more_bits() -> None:
-    box, cubes, unbounded = named("box", "normal"), named("box", "gennorm(beta=3)"), named("unbounded", "normal")
-    models, contest = [cubes, unbounded, box], Fitted()
-    fits = {(cubes, 0): fitted(4.99), (unbounded, 0): fitted(5.0), (box, 0): fitted(4.9)}
-    assert _ranked(models, fits, models, contest).best.model == cubes  # type: ignore[arg-type]
-    found = _ranked(models, fits, models, contest, box)  # type: ignore[arg-type]
-    assert [one.model for one in found.candidates] == [box, cubes, unbounded]
-    assert found.candidates[1].behind[0] == pytest.approx(-0.09)
+def test_that_box_goes_before_others_with_more_bits() -> None:
+    box, cubes, best = (named(*one) for one in (("box", "normal"), ("box", "gennorm(beta=3)"), ("unbounded", "normal")))
+    found = Selection((candidate(best), candidate(cubes, 0.05), candidate(box, 0.1)), 8.0)
+    assert [one.model for one in _box_first(found).candidates] == [box, best, cubes]
+    far = Selection((candidate(best), candidate(cubes, 0.05), candidate(box, 0.2)), 8.0)
+    assert _box_first(far) == far

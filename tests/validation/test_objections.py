@@ -11,6 +11,7 @@ from identica.laws import Conditional, GeneralizedNormal, Laplace, Law, Marginal
 from identica.models import Model
 from identica.spaces import Box, Real, Space, Sphere
 from identica.validation._objections import objection as full_objection
+from identica.validation._objections import shows_light_tails
 
 GENNORM = "gennorm(beta=3)"
 
@@ -97,3 +98,13 @@ def test_an_unbounded_space_that_is_squeezed_into_a_box_is_seen(marginal: Law) -
     squeezed = law.cdf(first.numpy()), law.cdf(second.numpy())
     found = full_objection(Model(Box(4), "laplace"), squeezed[0], *squeezed)
     assert "a larger space is squeezed into the box" in str(found)
+
+
+@pytest.mark.parametrize(("beta", "shown"), [(3.0, True), (2.0, False)])
+def test_light_tails_are_seen_and_a_turn_of_the_axes_hides_them(beta: float, shown: bool) -> None:
+    model = Model(Real(6), "gennorm(beta=3)")
+    apart = stats.gennorm(beta).rvs((4000, 6), random_state=0)
+    assert shows_light_tails(model, apart) is shown
+    turned = apart @ stats.ortho_group.rvs(6, random_state=0)
+    assert not shows_light_tails(model, turned)
+    assert not shows_light_tails(Model(Real(6), "normal"), apart)

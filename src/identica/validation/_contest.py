@@ -16,7 +16,7 @@ from identica._side_by_side import all_done
 from identica.estimator import ContrastiveICA
 from identica.fitting import blocks_of, held_out_bits, standard_error
 from identica.models import Model
-from identica.validation._objections import objection
+from identica.validation._objections import objection, shows_light_tails
 
 __all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel"]
 
@@ -80,6 +80,11 @@ class Contest:
         """What speaks against a model, whatever its bits, after a fit of it."""
         first, second = self.tested.T
         return objection(model, fit.codes, fit.codes[first], fit.codes[second])
+
+    def shows_light_tails(self, model: Model, fit: FittedModel) -> bool:
+        """Whether partners differ as a power above 2 says that is assumed, and not as by normal noise."""
+        first, second = self.tested.T
+        return shows_light_tails(model, fit.codes[second] - fit.codes[first])
 
     def error(self, difference: NDArray[np.float64], *runs: Sequence[FittedModel]) -> float:
         """Of the mean difference: over pairs, or blocks of a series, and over refits of either side."""

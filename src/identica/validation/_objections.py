@@ -12,7 +12,7 @@ from identica.models import Model
 from identica.similarities import PowerDistance
 from identica.spaces import Box, Real, Space, Sphere
 
-__all__ = ["objection"]
+__all__ = ["objection", "shows_light_tails"]
 
 Array = NDArray[np.floating[Any]]
 
@@ -90,6 +90,18 @@ def _of_law(model: Model, apart: Array) -> str | None:
     if own <= normal:
         return None
     return f"partners differ as by normal noise: the distance to that law is {normal:.3f}, to the assumed one {own:.3f}"
+
+
+def shows_light_tails(model: Model, apart: Array) -> bool:
+    """Whether differences of partners are nearer to a power above 2 that is assumed than to a normal law.
+
+    What an encoder gets wrong, and a turn of the axes, only make them look more normal; so this speaks for the power,
+    and its absence says nothing.
+    """
+    similarity = model.similarity
+    if not isinstance(similarity, PowerDistance) or similarity.alpha <= 2:
+        return False
+    return _gap(apart, similarity.alpha) < _gap(apart, 2.0)
 
 
 def _gap(apart: Array, alpha: float) -> float:

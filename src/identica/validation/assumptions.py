@@ -46,9 +46,10 @@ _LONGER, _REPEATED = 4, 3
 _LEAST_LONGER = 3
 # Of a normal law that a higher power beats, for another chance.
 _MORE_SEEDS = 2, 3
-# How far a box may be behind the unbounded space with the same law, as a part of the bits. True ones were behind by up
-# to 1.5 %; for unbounded laws something spoke against the box, or it was behind by 6 % or more.
-_NEAR_BOX = 0.03
+# How far a box may be behind the unbounded space with the same law: as a part of the bits, and of what is left to their
+# limit, near which all are alike. True ones were behind by up to 1.5 %; for unbounded laws something spoke against the
+# box, or it was behind by 3.5 % or more.
+_NEAR_BOX = 0.03, 0.25
 
 
 def select(
@@ -69,7 +70,8 @@ def select(
 ) -> Selection:
     """Rank assumptions (space × conditional) by held-out bits; those that lead are fitted for longer, and again.
 
-    A normal law that a higher power beats has another chance: as many steps, and two more seeds.
+    A normal law that a higher power beats has another chance, with as many steps and two more seeds, unless partners
+    differ as that power says.
 
     Of equals the more restrictive space goes first (sphere, box, unbounded), and a box with the law of the best goes
     before the unbounded space even if it is behind by 3 % of the bits. Last are a box whose codes no box bounds
@@ -116,7 +118,7 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
         fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
     found = _ranked(models, fits, ahead, contest)
     rival = _rival(found.best.model, models)
-    if rival is not None:
+    if rival is not None and not contest.shows_light_tails(found.best.model, fits[found.best.model, 0]):
         fits, parts[rival] = _with_another_chance(rival, found.best.model, fits, contest), 1.0
         ahead = list(dict.fromkeys([*ahead, rival]))
         found = _ranked(models, fits, ahead, contest)
@@ -124,7 +126,7 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
     if box is not None:
         missing = [(box, repeat) for repeat in range(1, refits) if (box, repeat) not in fits]
         fits |= contest.fit(missing, parts[box])
-        found = _ranked(models, fits, ahead, contest, box)
+        found = _box_first(_ranked(models, fits, ahead, contest))
     behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
@@ -143,12 +145,20 @@ def _box_with_the_same_law(found: Selection) -> Model | None:
     unbounded law does not fill a box with codes whose partners are as near at its ends as in its middle.
     """
     best = found.best
+    near = min(_NEAR_BOX[0] * abs(best.bits), _NEAR_BOX[1] * (found.most_bits - best.bits))
     for other in found.candidates:
         same_law = other.model.similarity == best.model.similarity and isinstance(other.model.space, Box)
-        near = other.behind[0] - best.behind[0] <= _NEAR_BOX * abs(best.bits)
-        if isinstance(best.model.space, Real) and same_law and near and other.objection is None:
+        is_near = other.tied or other.behind[0] - best.behind[0] <= near
+        if isinstance(best.model.space, Real) and same_law and is_near and other.objection is None:
             return other.model
     return None
+
+
+def _box_first(found: Selection) -> Selection:
+    """The same, with the box first that is near the best unbounded space, if one is."""
+    box = _box_with_the_same_law(found)
+    first = [one for one in found.candidates if one.model == box]
+    return replace(found, candidates=(*first, *(one for one in found.candidates if one.model != box)))
 
 
 def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest) -> Fits:
@@ -232,15 +242,12 @@ def _leaders(
     return [model for place, model in enumerate(order) if place < least or bits[model] >= lowest]
 
 
-def _ranked(
-    models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest, best: Model | None = None
-) -> Selection:
-    """All assumptions in the order of preference; against the best of these by bits, unless another is named."""
+def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], contest: Contest) -> Selection:
     runs = {model: [fit for (one, _), fit in fits.items() if one == model] for model in models}
     per_pair = {model: np.mean([fit.bits for fit in runs[model]], axis=0) for model in models}
     objections = {model: contest.objection(model, runs[model][0]) for model in models}
     free = [model for model in refitted if objections[model] is None] or list(refitted)
-    best = best or max(free, key=lambda model: float(per_pair[model].mean()))
+    best = max(free, key=lambda model: float(per_pair[model].mean()))
     found = []
     for model in models:
         difference = per_pair[best] - per_pair[model]
@@ -259,7 +266,7 @@ def _ranked(
                 runs[model][0].estimator,
             )
         )
-    found.sort(key=lambda candidate: _preference(candidate, best))
+    found.sort(key=_preference)
     return Selection(tuple(found), math.log2(contest.candidates))
 
 
@@ -290,7 +297,6 @@ def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Conte
     return tuple(found)
 
 
-def _preference(candidate: Candidate, best: Model) -> tuple[bool, bool, int, bool, float]:
+def _preference(candidate: Candidate) -> tuple[bool, bool, int, float]:
     restriction = list(NAMED_SPACES).index(candidate.model.space.name) if candidate.tied else 0
-    other = candidate.model != best
-    return candidate.objection is not None, not candidate.tied, restriction, other, candidate.behind[0]
+    return candidate.objection is not None, not candidate.tied, restriction, candidate.behind[0]

@@ -13,7 +13,8 @@ from torch import nn
 
 from identica._machine import usable_threads
 from identica._random import random_stream
-from identica.learners import Contrastive, Learner, LearnerSettings
+from identica._slow_start import begin_slowly
+from identica.learners import AlignUniformLearner, Contrastive, ContrastiveLearner, Learner, LearnerSettings
 from identica.recipes import Recipe, TrainingSettings
 from identica.sources import Source
 from identica.training import Curve, Schedule, Trained, make_optimizers, train
@@ -53,7 +54,12 @@ def assemble(
     sample = source.bounded_sample(_WHITENING_SAMPLES, random_stream(seed, "whitening", device)).cpu()
     weights = random_stream(seed, "weights")
     if network is None:
-        return settings.build(recipe, sample, weights).to(device)
+        learner = settings.build(recipe, sample, weights).to(device)
+        if recipe.encoder.slow_start > 0:
+            assert isinstance(learner, ContrastiveLearner | AlignUniformLearner)
+            generator = random_stream(seed, "slow start", device)
+            begin_slowly(learner.encoder, source, recipe.encoder.slow_start, generator)
+        return learner
     assert isinstance(settings, Contrastive)
     return settings.build(recipe, sample, weights, network).to(device)
 

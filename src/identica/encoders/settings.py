@@ -50,6 +50,7 @@ class EncoderSettings:
         noise: Deviation of the noise on whitened observations in training.
         fold: Pixels a side that are channels for `conv`, if images are large enough.
         bfloat16: Whether the network computes with 16 bits in training.
+        slow_start: Deviation of codes whose last layer begins at slow features of the layers before; 0 for none.
     """
 
     widths: tuple[int, ...]
@@ -66,6 +67,7 @@ class EncoderSettings:
     noise: float = 0.0
     fold: int = 1
     bfloat16: bool = False
+    slow_start: float = 0.0
 
 
 def make_encoder(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from identica import assembly
+from identica._slow_start import begin_linear_map_slowly
 from identica.encoders import Encoder
 from identica.fitting.choice import DEEP, LINEAR, Choice
 from identica.fitting.held_out import HeldOut, standard_error
-from identica.fitting.slow_start import begin_slowly
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.recipes import Recipe
 from identica.sources import ArrayPairs, stack_windows
@@ -198,7 +198,7 @@ class Bench:
             return partial(_go_on, self.start)
         if not self.slow_start or choice.network != LINEAR:
             return None
-        return lambda learner: begin_slowly(learner.encoder, source)
+        return lambda learner: begin_linear_map_slowly(learner.encoder, source)
 
     def _watched(self, data: _Pairs, choice: Choice) -> dict[str, Any]:
         """What a fit takes to compute the held-out loss now and then, and to be scored."""

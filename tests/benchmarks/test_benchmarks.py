@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+import image_recipe
 import recipe
 import recordings
 import selection
@@ -150,3 +151,22 @@ def test_the_summary_of_selection_counts_and_names_what_is_wrong() -> None:
     assert "2 of 3 right" in text
     assert "- case 0: called unbounded, normal, 0.020 bits before the truth" in text
     assert "case 1" not in text
+
+
+def test_parts_of_the_protocol_for_images_have_as_many_images_and_are_shown_by_their_bits() -> None:
+    parts = image_recipe.PARTS
+    runs = image_recipe.plan(["t3-02"], parts, 2, 1000)
+    assert len({run.name for run in runs.values()}) == 2 * len(parts)
+    assert {run.recipe.training.steps * run.recipe.training.batch_size for run in runs.values()} == {64_000}
+    records: dict[tuple[str, str], Any] = {
+        key: {
+            "curve": [{"held_out_bits": 6.0 + run.seed, "fitted_bits": 9.0}],
+            "scores": {"mcc_spearman": {"value": 70}},
+        }
+        for key, run in runs.items()
+    }
+    records["t3-02", f"{parts[1].name} 1"] = "the loss is not finite"
+    table = image_recipe.markdown(records, ["t3-02"], parts, 2)
+    assert "| fast | 6.50 (6.00, 7.00) | 70.0 |" in table
+    assert f"| {parts[1].name} | diverged | – |" in table
+    assert image_recipe.bits({"curve": [{"fitted_bits": 2.5}]}) == 2.5

@@ -123,7 +123,8 @@ class PartOfSource(Evaluation):
 class PairBits:
     """What codes tell of their partners while a run trains: held-out evidence of how many steps the pairs bear.
 
-    Nothing about the factors is in it. Followed where a source holds pairs out and the learner assumes a law of pairs.
+    Nothing about the factors is in it. Followed where the learner assumes a law of pairs and the source has images, or
+    holds pairs out.
 
     Args:
         source: Where pairs come from.
@@ -136,13 +137,15 @@ class PairBits:
         unseen, assumed = source.held_out(), getattr(settings, "model", None)
         self.model: Model | None = assumed if isinstance(assumed, Model) else None
         self.pairs: dict[str, tuple[Tensor, Tensor]] = {}
-        if unseen is not None and self.model is not None:
-            generator = random_stream(seed, "pairs of bits", device)
-            for name, one in (("held_out_bits", unseen), ("fitted_bits", source)):
-                self.pairs[name] = one.distinct_pairs(_PAIRS_FOLLOWED, generator)
+        if self.model is None or (unseen is None and len(source.shape) == 1):
+            return
+        generator = random_stream(seed, "pairs of bits", device)
+        if unseen is not None:
+            self.pairs["held_out_bits"] = unseen.distinct_pairs(_PAIRS_FOLLOWED, generator)
+        self.pairs["fitted_bits"] = source.distinct_pairs(_PAIRS_FOLLOWED, generator)
 
     def of(self, learner: Learner) -> dict[str, float]:
-        """Mean bits a pair: of pairs that are held out and of as many that are trained on, if there are such."""
+        """Mean bits a pair: of pairs that are held out, if there are such, and of pairs drawn as in training."""
         return {name: round(self._mean(learner, pairs), 4) for name, pairs in self.pairs.items()}
 
     def _mean(self, learner: Learner, pairs: tuple[Tensor, Tensor]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -13,7 +14,9 @@ from identica.sources import ArrayPairs, Source
 
 __all__ = ["begin_linear_map_slowly", "begin_slowly"]
 
-_MOST_PAIRS, _IMAGE_PAIRS, _PAIRS_AT_ONCE = 16_384, 4096, 256
+_MOST_PAIRS = 16_384
+# Of images of 64×64 pixels; fewer of larger ones, which take their time to pass the network.
+_IMAGE_PAIRS, _FEWEST_IMAGE_PAIRS, _PAIRS_AT_ONCE = 4096, 1024, 256
 # Eigenvectors of more features than this would take longer than the training.
 _MOST_FEATURES = 2048
 # Deviation of the noise that keeps features of little variance from looking slow, as a part of the mean deviation.
@@ -74,7 +77,8 @@ def _features(
     seen: list[Tensor] = []
     hook = layer.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].cpu()))
     try:
-        for _ in range(_IMAGE_PAIRS // _PAIRS_AT_ONCE):
+        count = _IMAGE_PAIRS * 64 * 64 // math.prod(source.shape[-2:])
+        for _ in range(min(max(count, _FEWEST_IMAGE_PAIRS), _IMAGE_PAIRS) // _PAIRS_AT_ONCE):
             pairs = torch.cat(source.pairs(_PAIRS_AT_ONCE, generator)).to(layer.weight.device)
             encoder.backbone(encoder.front(pairs))
             first, second = seen.pop().chunk(2)

@@ -16,7 +16,7 @@ from identica.sources.mixings import Layers, Mixing, parse_mixing
 from identica.sources.pairings import IndexPairing, LabelPairing, LagPairing, Pairing, lagged_pairs, runs_of
 from identica.sources.sprites import DSprites, GridPairs, NaturalPairs, NaturalSprites
 from identica.sources.synthetic import Synthetic, SyntheticPairs
-from identica.sources.threedident import ScenePairs, ThreeDIdent
+from identica.sources.threedident import RenderedScenes, RenderedTeapots, ScenePairs, ThreeDIdent
 from identica.sources.windows import stack_windows
 
 __all__ = [
@@ -38,6 +38,8 @@ __all__ = [
     "NaturalSprites",
     "Pairing",
     "Part",
+    "RenderedScenes",
+    "RenderedTeapots",
     "ScenePairs",
     "Source",
     "SourceSettings",

@@ -43,10 +43,10 @@ def plan(rows: Sequence[str], parts: Sequence[Part], seeds: int, steps: int) -> 
     for row in find_rows(rows):
         for part in parts:
             for seed in range(seeds):
-                run = row.run(seed, steps=steps)
-                recipe = part.changed(run.recipe)
-                pairs = run.recipe.training.batch_size
-                recipe = recipe.with_steps(steps * pairs // recipe.training.batch_size)  # as many images for all
+                run, whole = row.run(seed), row.learner.image_recipe("fast")
+                recipe = part.changed(whole)
+                # As many images for all.
+                recipe = recipe.with_steps(steps * whole.training.batch_size // recipe.training.batch_size)
                 runs[row.id, f"{part.name} {seed}"] = replace(run, source=run.source.available(), recipe=recipe)
     return runs
 

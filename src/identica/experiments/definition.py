@@ -51,6 +51,7 @@ class Changes:
         steps: Number of updates.
         learning_rate: Of the matrices.
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
+        anchor_weight: Of the anchor in the denominator of InfoNCE.
     """
 
     network: str | None = None
@@ -58,6 +59,7 @@ class Changes:
     steps: int | None = None
     learning_rate: float | None = None
     one_size: bool = False
+    anchor_weight: float | None = None
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe with these changes."""
@@ -69,9 +71,13 @@ class Changes:
             learning_rate=self.learning_rate or training.learning_rate,
         )
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
-        if self.one_size and recipe.contrastive is not None:
+        if recipe.contrastive is None:
+            return replace(recipe, training=training, encoder=encoder)
+        if self.one_size:
             encoder = replace(encoder, normalise_codes=True, free_widths=True)
-        return replace(recipe, training=training, encoder=encoder)
+        weight = recipe.contrastive.anchor_weight if self.anchor_weight is None else self.anchor_weight
+        loss = replace(recipe.contrastive, anchor_weight=weight)
+        return replace(recipe, training=training, encoder=encoder, contrastive=loss)
 
 
 @final

@@ -15,7 +15,7 @@ __all__ = ["WORKSHOP_TABLE_2", "WORKSHOP_TABLE_2_INFONCE", "WORKSHOP_TABLE_3", "
 _DISENTANGLEMENT = ("beta_vae", "factor_vae", "mig", "dci", "modularity", "sap")
 _UNI, _LAP = DSprites("UNI"), DSprites("LAP")
 _DISCRETE, _CONTINUOUS = NaturalSprites("discrete"), NaturalSprites("continuous")
-# Shape and orientation come late: bits of pairs that were not trained on rise until about step 5000.
+# Shape and orientation come late, after step 2000 or so.
 _FAST = Changes(steps=6000)
 
 Score = tuple[float, float | None]

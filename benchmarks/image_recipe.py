@@ -26,8 +26,12 @@ WHOLE = "fast"
 PARTS = (
     Part(WHOLE),
     Part("a last layer that begins at random", encoder={"slow_start": 0.0}),
-    Part("weight 1 for the anchor, as in the released code", contrastive={"anchor_weight": 1.0}),
-    Part("no anchor, as in Eq. 1", contrastive={"anchor_weight": 0.0}),
+    Part(
+        "weight 1 for the anchor in all batches, as in the released code",
+        contrastive={"anchor_weight": 1.0, "easy_anchor_weight": 0.0},
+    ),
+    Part("weight 0.01 in all batches", contrastive={"easy_anchor_weight": 0.0}),
+    Part("no anchor, as in Eq. 1", contrastive={"anchor_weight": 0.0, "easy_anchor_weight": 0.0}),
     Part("Adam at 1e-3", training={"learning_rate": 1e-3, "bias_learning_rate": 1e-3}),
     Part("Adam at 4e-3", training={"learning_rate": 4e-3, "bias_learning_rate": 4e-3}),
     Part("256 pairs in a step, a quarter of the steps", training={"batch_size": 256}),

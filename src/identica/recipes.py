@@ -39,10 +39,9 @@ DIRECTIONS: tuple[Direction, ...] = ("forwards", "backwards")
 _FIRST_MEAN_DISTANCE = 12.0  # of δ between unrelated codes when `fast` starts
 # Pairs of images in a batch, each of two images.
 _IMAGE_PAIRS, _PAPER_IMAGE_PAIRS, _IMAGE_STEPS = 64, 32, 1500
-# The anchor is no sample of the marginal. Among few negatives it outweighs them, and factors that tell little are never
-# learnt; without it codes of masks were worse. By bits of held-out pairs, 0.01 to 0.05 is best for masks, and the less
-# the better for sprites.
-_IMAGE_ANCHOR_WEIGHT = 0.01
+# The anchor is no sample of the marginal. While strangers are hard to tell from partners it only holds codes together,
+# and factors that tell little are never learnt. Once they are easy to tell, nothing else pulls partners together.
+_IMAGE_ANCHOR_WEIGHTS = 0.01, 1.0
 # First deviation of codes of images. After 1500 steps sprites are ahead by a quarter of a bit of held-out pairs.
 _SLOW_START = 0.5
 # Pixels a side that are channels of one pixel: a step takes a third of the time.
@@ -93,6 +92,8 @@ class ContrastiveSettings:
         backward: Swap the halves of each pair.
         quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
         width_pull: Weight of the penalty that holds free widths near what the distances of partners say.
+        easy_anchor_weight: The weight that the anchor comes to have in batches whose partners are easy to tell from
+            strangers; `anchor_weight` in all of them if 0.
     """
 
     positive_in_denominator: bool
@@ -101,6 +102,7 @@ class ContrastiveSettings:
     backward: bool
     quadratic_until: float
     width_pull: float = 0.0
+    easy_anchor_weight: float = 0.0
 
 
 @final
@@ -193,7 +195,8 @@ def image_recipe(protocol: str, model: Model) -> Recipe:
         slow_start=_SLOW_START,
     )
     assert recipe.contrastive is not None
-    loss = replace(recipe.contrastive, anchor_weight=_IMAGE_ANCHOR_WEIGHT)
+    least, most = _IMAGE_ANCHOR_WEIGHTS
+    loss = replace(recipe.contrastive, anchor_weight=least, easy_anchor_weight=most)
     return Recipe("fast", _image_training(fast.training), encoder, loss)
 
 

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
 from test_made_up import BlobPairs, Blobs
 
-from identica.experiments import ROWS, Row
-from identica.experiments.definition import Changes
+from identica.experiments import Row
 from identica.learners import Contrastive, Supervised
 from identica.models import Model
 from identica.sources import SourceSettings
@@ -32,13 +31,3 @@ def test_a_row_of_images_has_the_recipe_for_images() -> None:
     assert row.baseline(0).recipe == Supervised(Box(3)).image_recipe("fast")
     assert Row("p-2", Blobs(), learner).run(0).recipe == learner.recipe("fast")
     assert "observes" not in row.run(0).settings["source"]
-
-
-def test_rows_may_weigh_the_anchor_as_the_paper_does() -> None:
-    masks, sprites = ROWS["t3-02"].run(0).recipe.contrastive, ROWS["w2-n1"].run(0).recipe.contrastive
-    assert masks is not None
-    assert sprites is not None
-    assert masks.anchor_weight == 1.0
-    assert sprites.anchor_weight == 0.01
-    assert Changes(anchor_weight=0.0).apply(ROWS["t3-02"].run(0).recipe).contrastive == replace(masks, anchor_weight=0)
-    assert ROWS["t3-01"].run(0).recipe.contrastive is None

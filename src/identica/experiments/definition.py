@@ -51,7 +51,6 @@ class Changes:
         steps: Number of updates.
         learning_rate: Of the matrices.
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
-        anchor_weight: Of the anchor in the denominator of InfoNCE.
     """
 
     network: str | None = None
@@ -59,7 +58,6 @@ class Changes:
     steps: int | None = None
     learning_rate: float | None = None
     one_size: bool = False
-    anchor_weight: float | None = None
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe with these changes."""
@@ -71,13 +69,9 @@ class Changes:
             learning_rate=self.learning_rate or training.learning_rate,
         )
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
-        if recipe.contrastive is None:
-            return replace(recipe, training=training, encoder=encoder)
-        if self.one_size:
+        if self.one_size and recipe.contrastive is not None:
             encoder = replace(encoder, normalise_codes=True, free_widths=True)
-        weight = recipe.contrastive.anchor_weight if self.anchor_weight is None else self.anchor_weight
-        loss = replace(recipe.contrastive, anchor_weight=weight)
-        return replace(recipe, training=training, encoder=encoder, contrastive=loss)
+        return replace(recipe, training=training, encoder=encoder)
 
 
 @final

@@ -14,6 +14,7 @@ from torch import Generator, Tensor, nn
 from identica import _checks
 from identica._checks import InputError
 from identica._random import random_stream
+from identica._ranks import mean_over_ranks
 from identica._words import with_article
 from identica.axes import second_order_axes
 from identica.encoders import Encoder, Stretch, Turn, Units, encode, make_encoder, rows_at_once, unit_variance
@@ -163,7 +164,21 @@ class ContrastiveLearner(Learner):
         """The loss of pairs of codes."""
         anchors, positives = (second, first) if self.settings.backward else (first, second)
         early = progress < self.settings.quadratic_until
-        return (self.first_objective if early else self.objective)(anchors, positives)
+        objective = self.first_objective if early else self.objective
+        if self.settings.easy_anchor_weight > 0:
+            objective = replace(objective, anchor_weight=self._anchor_weight(objective, anchors, positives))
+        return objective(anchors, positives)
+
+    def _anchor_weight(self, objective: InfoNCE, anchors: Tensor, positives: Tensor) -> float:
+        """Of the anchor in this batch: the more, the surer partners are told from strangers without it.
+
+        At a loss of log 2 a partner has half of the weight of all candidates; from there the weight grows as it falls.
+        """
+        with torch.no_grad():
+            loss = replace(objective, anchor_weight=0.0)(anchors, positives)
+        ease = max(0.0, 1 - float(mean_over_ranks(loss)) / math.log(2))
+        least, most = self.settings.anchor_weight, self.settings.easy_anchor_weight
+        return least + ease * (most - least)
 
     def _pull(self, codes: Tensor) -> Tensor | float:
         """The penalty on free widths, of codes that are not stretched yet."""

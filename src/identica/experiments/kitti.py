@@ -15,7 +15,7 @@ __all__ = ["TABLE_3", "TABLE_3_WIDTHS", "WORKSHOP_TABLE_5"]
 _ONE, _FIVE = KittiMasks(max_lag=1), KittiMasks(max_lag=5)
 _BOX, _REAL = Box(10), Real(10)
 _SCORES = ("mcc_spearman", "r2")
-# Bits of held-out people rise until about step 1000.
+# Bits of people that are held out hardly rise after step 1000.
 _FAST = Changes(steps=2000)
 
 

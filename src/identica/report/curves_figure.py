@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -17,6 +18,7 @@ from identica.report._seeds import grouped_over_seeds
 __all__ = ["describe_curves", "draw_curves", "summarise_curves"]
 
 _COLUMNS = 3
+_TITLE_CHARACTERS = 52
 _COLOURS = ("tab:blue", "tab:red", "tab:green", "tab:orange", "tab:purple", "tab:brown", "tab:pink", "tab:olive")
 
 
@@ -100,7 +102,7 @@ def draw_curves(summary: Mapping[str, Any], path: Path) -> None:
             for line, colour in zip(panel["lines"], _repeated(len(panel["lines"])), strict=True):
                 axes.plot(line["steps"], line["mean"], color=colour, linewidth=1.2, label=line["model"])
                 axes.fill_between(line["steps"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
-            axes.set_title(panel["process"], fontsize=7)
+            axes.set_title(textwrap.fill(panel["process"], _TITLE_CHARACTERS), fontsize=7)
             axes.set_xlabel("step")
             axes.set_ylabel(_label(panel["score"]))
             axes.legend(frameon=False, fontsize=7)

@@ -34,7 +34,7 @@ def test_the_parts_add_up_and_training_lowers_the_loss() -> None:
 
 def test_codes_without_bounds_stay_finite_where_uniformity_weighs_more() -> None:
     settings, source = AlignUniform(0.999, 1, Real(3)), BlobPairs(16)
-    recipe = settings.recipe_for("fast", images=True).with_steps(150)
+    recipe = settings.recipe_for("fast", images=True).with_steps(300)
     recipe = replace(recipe, training=replace(recipe.training, threads=1, warmup=5))
     learner = fit(settings, recipe, source, 0).learner
     assert isinstance(learner, AlignUniformLearner)

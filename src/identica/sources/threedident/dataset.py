@@ -9,14 +9,15 @@ from typing import ClassVar, Literal, final, get_args
 from identica import _checks
 from identica._checks import InputError
 from identica._folders import data_folder
-from identica.laws import Conditional, Law, Normal
+from identica.laws import Conditional, Law
 from identica.rendering.latents import LATENTS
 from identica.sources.base import Part, SourceSettings
+from identica.sources.threedident._latent_box import LATENT_BOX, PAPERS_PAIRS
 from identica.sources.threedident.augmentations import SimCLRViews
 from identica.sources.threedident.folder import SceneImages, read_scenes
 from identica.sources.threedident.matching import Matcher, Search
 from identica.sources.threedident.pairs import MatchedPairs, RenderedPairs, ScenePairing, ScenePairs
-from identica.spaces import Box, Real, Space
+from identica.spaces import Real, Space
 
 __all__ = ["ThreeDIdent", "ThreeDIdentData", "ThreeDIdentMatching"]
 
@@ -25,8 +26,6 @@ ThreeDIdentData = Literal["full", "laptop"]
 ThreeDIdentMatching = Literal["exact", "ivf", "rendered"]
 """How the image of a partner is found: as `Matcher` searches, or it was rendered for its anchor."""
 
-_PAPERS_PAIRS = Normal(0.1)
-_LATENT_BOX = Box(len(LATENTS), -1.0, 1.0)
 _AUGMENTATIONS = "augmentations"
 # Side of an image, and how many there are to train on and to test.
 _SIZES: dict[str, tuple[int, dict[Part, int]]] = {
@@ -52,7 +51,7 @@ class ThreeDIdent(SourceSettings):
 
     observes: ClassVar[Literal["vectors", "images"]] = "images"
 
-    pairs: Law | Literal["augmentations"] | None = _PAPERS_PAIRS
+    pairs: Law | Literal["augmentations"] | None = PAPERS_PAIRS
     data: ThreeDIdentData = "full"
     matching: ThreeDIdentMatching = "exact"
     images: int | None = None
@@ -62,7 +61,7 @@ class ThreeDIdent(SourceSettings):
         _checks.choice("data", self.data, get_args(ThreeDIdentData))
         _checks.choice("matching", self.matching, get_args(ThreeDIdentMatching))
         if isinstance(self.pairs, Law):
-            self.pairs.check(_LATENT_BOX)
+            self.pairs.check(LATENT_BOX)
         elif self.pairs is not None:
             _checks.choice("pairs", self.pairs, (_AUGMENTATIONS,))
         if self.matching != "exact" and not isinstance(self.pairs, Law):
@@ -128,7 +127,7 @@ class ThreeDIdent(SourceSettings):
         if self.matching == "rendered":
             return RenderedPairs(read_scenes(self.folder("training"), "partner_"))
         search: Search = self.matching
-        return MatchedPairs(Conditional(_LATENT_BOX, self.pairs), Matcher(training.latents, search))
+        return MatchedPairs(Conditional(LATENT_BOX, self.pairs), Matcher(training.latents, search))
 
     def available(self) -> ThreeDIdent:
         """Those for a laptop, with their number and size if they are there."""

@@ -9,18 +9,17 @@ import torch
 from torch import Generator, Tensor
 
 from identica import _checks
-from identica.laws import Conditional, Law, Normal
+from identica.laws import Conditional, Law
 from identica.rendering.latents import LATENTS, to_scene
 from identica.sources.base import Factor, LabelledSource, SourceSettings
-from identica.spaces import Box, Real, Space
+from identica.sources.threedident._latent_box import LATENT_BOX, PAPERS_PAIRS
+from identica.spaces import Real, Space
 
 if TYPE_CHECKING:
     from identica.rendering.renderer import TeapotRenderer
 
 __all__ = ["RenderedScenes", "RenderedTeapots"]
 
-_LATENT_BOX = Box(len(LATENTS), -1.0, 1.0)
-_PAPERS_PAIRS = Normal(0.1)
 _SMALLEST = 16
 _MOST_IN_A_SAMPLE = 1024
 
@@ -41,12 +40,12 @@ class RenderedScenes(SourceSettings):
 
     observes: ClassVar[Literal["vectors", "images"]] = "images"
 
-    pairs: Law = _PAPERS_PAIRS
+    pairs: Law = PAPERS_PAIRS
     pixels: int = 64
     samples: int = 4
 
     def __post_init__(self) -> None:
-        self.pairs.check(_LATENT_BOX)
+        self.pairs.check(LATENT_BOX)
         _checks.at_least("pixels", self.pixels, _SMALLEST)
         _checks.at_least_one("samples", self.samples)
 
@@ -57,7 +56,7 @@ class RenderedScenes(SourceSettings):
         """The source; nothing about it is random but what is drawn."""
         from identica.rendering.renderer import TeapotRenderer
 
-        return RenderedTeapots(Conditional(_LATENT_BOX, self.pairs), TeapotRenderer(self.pixels, self.samples))
+        return RenderedTeapots(Conditional(LATENT_BOX, self.pairs), TeapotRenderer(self.pixels, self.samples))
 
     def baseline_space(self, codes: Space) -> Space:
         """Labels are from -1 to 1, so the supervised encoder is unbounded whatever the learner assumes."""

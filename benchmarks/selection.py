@@ -103,6 +103,7 @@ def judge(case: Case, pairs: int, seed: int, jobs: int) -> dict[str, Any]:
         "ahead": round(second.behind[0] - first.behind[0], 4),
         "truth_ahead": round(first.behind[0] - right.behind[0], 4),
         "seconds": round(seconds, 1),
+        "machine": describe_machine(),
         **found.summary(),
     }
 
@@ -145,7 +146,7 @@ def main() -> None:
             results.append(found | {"seed": seed, "case_number": number, "truth": case.truth})
             if options.json is not None:
                 with replacing(options.json) as path:
-                    content = {"machine": describe_machine(), "pairs": options.pairs, "results": results}
+                    content = {"pairs": options.pairs, "results": results}
                     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
             print(f"{case}: {found['chosen']}, {'right' if found['right'] else 'wrong'}", file=sys.stderr, flush=True)
     print("| case | chosen | right | second | bits ahead | seconds |\n| --- | --- | --- | --- | --- | --- |")

@@ -87,6 +87,19 @@ class TestInfoNCE:
             (anchors, candidates, extra),
         )
 
+    def test_far_candidates_weigh_nothing(self, similarity: Similarity) -> None:
+        far = torch.tensor([[0.0, 0], [9, 0], [9, 0.1], [40, 0]], dtype=torch.float64, requires_grad=True)
+        value = mean_log_partition(similarity, far, far.detach(), excluded=(0,))
+        expected = plain_logits(similarity, far, far.detach()).fill_diagonal_(-math.inf).logsumexp(dim=1).mean()
+        (ours,), (theirs,) = (torch.autograd.grad(one, far) for one in (value, expected))
+        assert torch.allclose(value, expected)
+        assert torch.allclose(ours, theirs, rtol=1e-5)
+
+    def test_values_without_gradients_are_the_same(self, similarity: Similarity) -> None:
+        anchors, candidates = points(6), points(9, seed=1)
+        value = mean_log_partition(similarity, anchors, candidates)
+        assert mean_log_partition(similarity, anchors.detach(), candidates.detach()) == value
+
     def test_blocks_do_not_change_the_result(self, similarity: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
         anchors, positives = points(23), points(23, seed=1)
         whole = InfoNCE(similarity)(anchors, positives)

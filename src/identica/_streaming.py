@@ -25,6 +25,8 @@ _SHORT = (torch.float16, torch.bfloat16)
 _BLOCK_ENTRIES = 1 << 18
 _LEAST_ROWS = 64
 _COMPILE_FROM_PAIRS = 1 << 18
+# Logits so far behind the largest have weights below 1e-26.
+_NEGLIGIBLE = -60.0
 
 
 class PairwiseKernel(Hashable, Protocol):
@@ -93,9 +95,10 @@ class _MeanLogPartition(torch.autograd.Function):
                     logits.diagonal(start + offset).fill_(-math.inf)
                 log_partition, weights, to_extra[part] = stages.softmax(logits, extra_logits[part])
                 del logits
-                to_anchors[part], across = stages.pullback(anchors[part], transposed, weights, 1 / temperature)
-                to_candidates += across
                 total += log_partition.sum()
+                if any(ctx.needs_input_grad):
+                    to_anchors[part], across = stages.pullback(anchors[part], transposed, weights, 1 / temperature)
+                    to_candidates += across
         ctx.save_for_backward(to_anchors / count, to_candidates.T / count, to_extra / count)
         return total / count
 
@@ -159,7 +162,9 @@ def _fused(stage: Callable[..., Any]) -> Callable[..., Any]:
 def _softmax(logits: Tensor, extra_logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Log-partition of each row with its extra term, weights of the row's entries, weight of that term."""
     peak = torch.maximum(logits.amax(dim=1), extra_logits)
-    exponentials = (logits - peak[:, None]).exp()
+    behind = logits - peak[:, None]
+    # Smaller ones change no sum, but processors take a hundred times as long for numbers near the smallest there are.
+    exponentials = torch.where(behind > _NEGLIGIBLE, behind.clamp_min(_NEGLIGIBLE).exp(), 0.0)
     extra_exponential = (extra_logits - peak).exp()
     normaliser = exponentials.sum(dim=1) + extra_exponential
     return peak + normaliser.log(), exponentials / normaliser[:, None], extra_exponential / normaliser

@@ -6,13 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from identica import ContrastiveICA, select
 from identica._checks import InputError
+from identica._planning import Split
 from identica.models import Model
-from identica.validation import CANDIDATES, Candidate, Selection
-from identica.validation._contest import Fits, FittedModel
-from identica.validation.assumptions import _box_first, _box_with_the_same_law, _rival, _with_another_chance
+from identica.validation import CANDIDATES, Candidate, Selection, _contest
+from identica.validation._contest import Contest, Fits, FittedModel, Task
+from identica.validation.assumptions import (
+    _box_first,
+    _box_with_the_same_law,
+    _equal_widths_behind,
+    _rival,
+    _with_another_chance,
+)
 
 RANDOM = np.random.default_rng(0)
 BOX = RANDOM.uniform(size=(4000, 2))
@@ -84,15 +92,18 @@ def fitted(bits: float) -> FittedModel:
 
 
 class Seeds:
-    """Gives the bits of each seed, and keeps whose steps were asked for."""
+    """Gives the bits of each seed, and keeps what was asked for."""
 
     def __init__(self, bits: dict[int, float]) -> None:
         self.bits = bits
-        self.steps_of: Model | None = None
+        self.tasks: list[Task] = []
 
-    def fit(self, tasks: list[tuple[Model, int]], part: float = 1.0, steps_of: Model | None = None) -> Fits:
-        self.steps_of = steps_of
-        return {(model, repeat): fitted(self.bits[repeat]) for model, repeat in tasks}
+    def fit(self, tasks: list[Task]) -> Fits:
+        self.tasks = tasks
+        return {(task.model, task.repeat): fitted(self.bits[task.repeat]) for task in tasks}
+
+    def error(self, difference: NDArray[np.float64]) -> float:
+        return 0.0
 
 
 def test_a_normal_law_that_a_higher_power_beats_has_another_chance() -> None:
@@ -100,7 +111,7 @@ def test_a_normal_law_that_a_higher_power_beats_has_another_chance() -> None:
     fits = {(best, 0): fitted(5.0), (best, 1): fitted(5.1), (rival, 0): fitted(4.0)}
     contest: Any = Seeds({2: 5.3, 3: 4.9})
     found = _with_another_chance(rival, best, fits, contest)
-    assert contest.steps_of == best
+    assert [task.steps_of for task in contest.tasks] == [best, best]
     assert [fit.score for (model, _), fit in found.items() if model == rival] == [5.3, 4.9]
     assert [fit.score for (model, _), fit in found.items() if model == best] == [5.0, 5.1]
 
@@ -112,6 +123,34 @@ def test_only_that_one_has() -> None:
     assert _rival(cubes, [named("unbounded", "normal"), cubes]) is None
     assert _rival(laplace, [laplace, normal]) is None
     assert _rival(normal, [cubes, normal]) is None
+
+
+def test_one_width_that_was_fitted_already_is_not_fitted_again() -> None:
+    free = Model.named("box", "laplace", 2, "free")
+    task = Task(replace(free, widths="equal"), 0, 1.0)
+    fits, fitted_already = {(free, 0): fitted(5.0)}, {task: fitted(4.8)}
+    contest: Any = Seeds({0: 4.5})
+    assert _equal_widths_behind(free, fits, fitted_already, contest, 1.0) == pytest.approx((0.2, 0.0))
+    assert contest.tasks == []
+    assert _equal_widths_behind(free, fits, fitted_already, contest, 0.3) == pytest.approx((0.5, 0.0))
+    assert contest.tasks == [replace(task, part=0.3)]
+
+
+def test_the_longest_fits_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[int] = []
+
+    def all_done(_: Any, tasks: list[tuple[Model, int, int]], jobs: int) -> list[FittedModel]:
+        started.extend(steps for _, _, steps in tasks)
+        return [fitted(float(steps)) for _, _, steps in tasks]
+
+    monkeypatch.setattr(_contest, "all_done", all_done)
+    pairs = np.arange(200).reshape(100, 2)
+    contest = Contest(BOX[:200], Split(pairs, pairs, None), {}, 0, 1)
+    short, long = named("box", "laplace"), named("box", "gennorm(beta=3)")
+    found = contest.fit([Task(short, part=0.5), Task(short, 1), Task(long)])
+    assert started == sorted(started, reverse=True)
+    assert list(found) == [(short, 0), (short, 1), (long, 0)]
+    assert found[short, 0].score < found[short, 1].score < found[long, 0].score
 
 
 def candidate(model: Model, behind: float = 0.0, objection: str | None = None) -> Candidate:

@@ -18,7 +18,7 @@ from identica.fitting import blocks_of, held_out_bits, standard_error
 from identica.models import Model
 from identica.validation._objections import objection, shows_light_tails
 
-__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel"]
+__all__ = ["FIRST_ROUND", "Contest", "Fits", "FittedModel", "Task"]
 
 FIRST_ROUND = 0.3
 """Part of the usual steps that all assumptions have."""
@@ -33,6 +33,24 @@ _SHORTEST_RECIPE = 3000
 
 Fits = dict[tuple[Model, int], "FittedModel"]
 """Fits by model and number of the repeat."""
+
+
+@final
+@dataclass(frozen=True)
+class Task:
+    """A fit to make.
+
+    Args:
+        model: What is assumed.
+        repeat: Number of the repeat; each has its own seed.
+        part: Part of the usual steps, if there is no budget.
+        steps_of: Whose steps are the usual ones; its own if not given.
+    """
+
+    model: Model
+    repeat: int = 0
+    part: float = 1.0
+    steps_of: Model | None = None
 
 
 @final
@@ -71,10 +89,13 @@ class Contest:
         """How many codes a partner is told from."""
         return len(self.tested) // 2 + len(self._others)
 
-    def fit(self, tasks: Sequence[tuple[Model, int]], part: float = 1.0, steps_of: Model | None = None) -> Fits:
-        """Fit each model, in this part of its usual steps, or of those of another, if there is no budget."""
-        done = all_done(self._one, [(model, repeat, part, steps_of or model) for model, repeat in tasks], self.n_jobs)
-        return dict(zip(tasks, done, strict=True))
+    def fit(self, tasks: Sequence[Task]) -> Fits:
+        """Fit them side by side, the longest first, so that no core waits for a long one at the end."""
+        steps = [self._steps(task) if self.is_open else 0 for task in tasks]
+        order = sorted(range(len(tasks)), key=steps.__getitem__, reverse=True)
+        work = [(tasks[place].model, tasks[place].repeat, steps[place]) for place in order]
+        done = dict(zip(order, all_done(self._one, work, self.n_jobs), strict=True))
+        return {(task.model, task.repeat): done[place] for place, task in enumerate(tasks)}
 
     def objection(self, model: Model, fit: FittedModel) -> str | None:
         """What speaks against a model, whatever its bits, after a fit of it."""
@@ -95,10 +116,10 @@ class Contest:
                 variance += float(np.var(means, ddof=1)) / len(means)
         return math.sqrt(variance)
 
-    def _one(self, model: Model, repeat: int, part: float, steps_of: Model) -> FittedModel:
+    def _one(self, model: Model, repeat: int, steps: int) -> FittedModel:
         estimator = self._estimator(model, repeat)
         if self.is_open:
-            estimator.set_params(max_steps=self._steps(self._estimator(steps_of, 0), model.space.dim, part))
+            estimator.set_params(max_steps=steps)
         estimator.fit(self.observations, pairs=self.fitted)
         codes = torch.from_numpy(estimator.transform(self.observations)).float()
         first, second = torch.from_numpy(self.tested).unbind(dim=1)
@@ -116,11 +137,11 @@ class Contest:
             random_state=(self.seed + repeat) % 2**31,
         )
 
-    def _steps(self, estimator: ContrastiveICA, dim: int, part: float) -> int:
+    def _steps(self, task: Task) -> int:
         """That part of the usual steps."""
-        whole = estimator.recipe_steps(self.observations)
-        usual = math.sqrt(whole * _SHORTEST_RECIPE * max(1.0, dim / 10))
-        return max(1, round(part * min(whole, usual)))
+        whole = self._estimator(task.steps_of or task.model, 0).recipe_steps(self.observations)
+        usual = math.sqrt(whole * _SHORTEST_RECIPE * max(1.0, task.model.space.dim / 10))
+        return max(1, round(task.part * min(whole, usual)))
 
 
 @final

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from identica.recipes import exceeds_two
 from identica.similarities import PowerDistance
 from identica.sources import Pairing, stack_windows
 from identica.spaces import NAMED_SPACES, Box, Real
-from identica.validation._contest import FIRST_ROUND, Contest, Fits
+from identica.validation._contest import FIRST_ROUND, Contest, Fits, FittedModel, Task
 from identica.validation.numbers import NumberTried, check_numbers
 from identica.validation.refits import consistency
 from identica.validation.selection import Candidate, Selection
@@ -105,17 +105,20 @@ def select(
 
 def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: Sequence[int]) -> Selection:
     """All assumptions once, those that lead again, and the best with one width for all and with other numbers."""
-    fits = contest.fit([(model, 0) for model in models], FIRST_ROUND)
+    fits = contest.fit([Task(model, part=FIRST_ROUND) for model in models])
     ahead = _leaders(contest, fits, models, _NEAR, _LEAST_LONGER)[:_LONGER]
-    longer = contest.fit([(model, 0) for model in ahead]) if contest.is_open else {}
+    longer = contest.fit([Task(model) for model in ahead]) if contest.is_open else {}
     # A long schedule is too long for some: few pairs are learnt by heart.
     gained = [model for model, _ in longer if longer[model, 0].score > fits[model, 0].score]
     fits |= {(model, 0): longer[model, 0] for model in gained}
     repeated = _leaders(contest, fits, ahead, _NEARER)[:_REPEATED]
     parts = {model: 1.0 if model in gained else FIRST_ROUND for model in models}
-    for part in (1.0, FIRST_ROUND):
-        again = [model for model in repeated if parts[model] == part]
-        fits |= contest.fit([(model, repeat) for model in again for repeat in range(1, refits)], part)
+    again = [Task(model, repeat, parts[model]) for model in repeated for repeat in range(1, refits)]
+    # The leader is most often the best in the end: fitted beside the refits, its one width keeps no core waiting.
+    narrow = [Task(replace(model, widths="equal"), 0, parts[model]) for model in repeated[:1] if model.has_free_widths]
+    new = contest.fit([*again, *narrow])
+    equal = {task: new.pop((task.model, task.repeat)) for task in narrow}
+    fits |= new
     found = _ranked(models, fits, ahead, contest)
     rival = _rival(found.best.model, models)
     if rival is not None and not contest.shows_light_tails(found.best.model, fits[found.best.model, 0]):
@@ -124,10 +127,10 @@ def _compared(models: Sequence[Model], contest: Contest, refits: int, numbers: S
         found = _ranked(models, fits, ahead, contest)
     box = _box_with_the_same_law(found)
     if box is not None:
-        missing = [(box, repeat) for repeat in range(1, refits) if (box, repeat) not in fits]
-        fits |= contest.fit(missing, parts[box])
+        missing = [Task(box, repeat, parts[box]) for repeat in range(1, refits) if (box, repeat) not in fits]
+        fits |= contest.fit(missing)
         found = _box_first(_ranked(models, fits, ahead, contest))
-    behind = _equal_widths_behind(found.best.model, fits, contest, parts[found.best.model])
+    behind = _equal_widths_behind(found.best.model, fits, equal, contest, parts[found.best.model])
     return replace(found, equal_widths_behind=behind, numbers=_by_number(found.best.model, numbers, refits, contest))
 
 
@@ -167,7 +170,7 @@ def _with_another_chance(rival: Model, best: Model, fits: Fits, contest: Contest
     High powers have longer schedules; and with many factors a fit may leave one out, which costs more bits than a wrong
     law does.
     """
-    again = contest.fit([(rival, repeat) for repeat in _MORE_SEEDS], steps_of=best)
+    again = contest.fit([Task(rival, repeat, steps_of=best) for repeat in _MORE_SEEDS])
     of_rival = [fit for (model, _), fit in fits.items() if model == rival] + list(again.values())
     kept = sorted(of_rival, key=lambda fit: fit.score, reverse=True)[:2]
     others = {task: fit for task, fit in fits.items() if task[0] != rival}
@@ -270,19 +273,22 @@ def _ranked(models: Sequence[Model], fits: Fits, refitted: Sequence[Model], cont
     return Selection(tuple(found), math.log2(contest.candidates))
 
 
-def _equal_widths_behind(model: Model, fits: Fits, contest: Contest, part: float) -> tuple[float, float] | None:
+def _equal_widths_behind(
+    model: Model, fits: Fits, fitted: Mapping[Task, FittedModel], contest: Contest, part: float
+) -> tuple[float, float] | None:
     """Bits that the model loses on the same pairs with one width for all components, with a standard error."""
     if not model.has_free_widths:
         return None
-    free, (equal,) = fits[model, 0], contest.fit([(replace(model, widths="equal"), 0)], part).values()
-    difference = free.bits - equal.bits
+    task = Task(replace(model, widths="equal"), 0, part)
+    equal = fitted[task] if task in fitted else contest.fit([task])[task.model, 0]
+    difference = fits[model, 0].bits - equal.bits
     return float(difference.mean()), contest.error(difference)
 
 
 def _by_number(model: Model, numbers: Sequence[int], refits: int, contest: Contest) -> tuple[NumberTried, ...]:
     """The same assumption with other numbers of components, each fitted as often as the leading assumptions."""
     models = [Model.named(model.space.name, model.conditional, number, model.widths) for number in numbers]
-    fits = contest.fit([(one, repeat) for one in models for repeat in range(refits)])
+    fits = contest.fit([Task(one, repeat) for one in models for repeat in range(refits)])
     runs = {one: [fits[one, repeat] for repeat in range(refits)] for one in models}
     per_pair = {one: np.mean([fit.bits for fit in runs[one]], axis=0) for one in models}
     best = max(models, key=lambda one: float(per_pair[one].mean()), default=None)

@@ -16,7 +16,7 @@ from identica.experiments.store import Record
 from identica.report import make_table
 
 ROOT = Path(__file__).parents[1]
-TABLES, OFF_GRID, FIGURE_2 = (ROOT / "results" / name for name in ("tables", "offgrid", "figure2"))
+TABLES, OFF_GRID, FIGURE_2, SPRITES = (ROOT / "results" / name for name in ("tables", "offgrid", "figure2", "sprites"))
 PUBLISHED = [row.id for table in ("1", "2") for row in rows_of_table(table)]
 NOT_IDENTIFIABLE = ("t2-08", "t2-09", "t2-10")
 
@@ -34,12 +34,15 @@ def score(record: Record, name: str) -> float:
     return float(record["scores"][name]["value"])
 
 
-@pytest.mark.parametrize(("page", "folder"), [("docs/results.md", TABLES), ("docs/recipe.md", OFF_GRID)])
+@pytest.mark.parametrize(
+    ("page", "folder"),
+    [("docs/results.md", TABLES), ("docs/recipe.md", OFF_GRID), ("docs/sprites.md", SPRITES)],
+)
 def test_pages_show_the_table_of_the_records(page: str, folder: Path) -> None:
     assert make_table(RunStore(folder).records(), "markdown") in (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("folder", [TABLES, OFF_GRID, FIGURE_2], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [TABLES, OFF_GRID, FIGURE_2, SPRITES], ids=lambda folder: folder.name)
 def test_records_are_named_by_their_settings(folder: Path) -> None:
     store = RunStore(folder)
     for name in store.names():
@@ -121,3 +124,22 @@ def test_the_page_shows_the_figure_of_the_records(
     assert out.split("\n\n")[0] in page
     shown = json.loads((ROOT / "docs" / "numbers" / "figure2.json").read_text(encoding="utf-8"))
     assert shown == json.loads((tmp_path / "figure2" / "figure2.json").read_text(encoding="utf-8"))
+
+
+def test_select_names_the_assumption_of_36_in_40_fresh_cases() -> None:
+    found = json.loads((ROOT / "docs" / "recordings" / "selection.json").read_text(encoding="utf-8"))["results"]
+    right = sum(one["right"] for one in found)
+    assert len({(one["seed"], one["case_number"]) for one in found}) == len(found) == 40
+    assert right >= 36
+    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    assert f"**{right} of the 40 are\nright**" in page
+    assert all(f"| {', '.join(one['truth'])} |" in page for one in found)
+
+
+def test_infonce_finds_the_factors_of_sprites() -> None:
+    ours = [record for record in records(SPRITES) if ROWS["w2-n1"] in rows_of_record(record)]
+    assert len(ours) >= 2
+    assert mean(score(record, "beta_vae") for record in ours) >= 98
+    assert mean(score(record, "factor_vae") for record in ours) >= 90
+    ordered = [record["factors"].index(name) for name in ("scale", "x", "y")]
+    assert mean(record["scores"]["mcc_spearman"]["per_factor"][k] for record in ours for k in ordered) >= 95

@@ -1,11 +1,12 @@
 """The image protocol: images per second of the training loop, against the bare encoder.
 
-    python benchmarks/images.py [--json] [--steps 20] [--size 64]
+    python benchmarks/images.py [--json] [--steps 20] [--size 64] [--data masks dsprites natural]
 
 The floor is the forward and the backward pass of the encoder's network on images that are ready. The loop is that of
 every fit: pairs are drawn, bytes become numbers, and the loss, the optimisers and the checks between steps are
 included. Both are timed in turns in one process: as the protocol has it, with pixels folded into channels; without
-that; and with whole planes in memory instead of channels side by side.
+that; and with whole planes in memory instead of channels side by side. With `--data`, the loop is timed on images of
+the data sets too, which must be in IDENTICA_DATA.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from identica.assembly import assemble
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import ArrayPairs
+from identica.sources import ArrayPairs, DSprites, KittiMasks, NaturalSprites
 from identica.spaces import Real
 from identica.training import Schedule, make_optimizers, train
 from timed import Timed
 
 IMAGES = 20_000
 LAYOUTS = ("folded", "channels last", "planes")
+DATA = {"masks": KittiMasks(), "dsprites": DSprites("LAP"), "natural": NaturalSprites("discrete")}
 
 
 def squares(size: int) -> Timed:
@@ -47,7 +49,7 @@ def squares(size: int) -> Timed:
 
 
 def learner_of(recipe: Recipe, source: Timed, layout: str) -> ContrastiveLearner:
-    if layout != "folded":
+    if layout in ("channels last", "planes"):
         recipe = replace(recipe, encoder=replace(recipe.encoder, fold=1))
     made = assemble(Contrastive(Model(Real(10), "laplace")), recipe, source, 0)
     assert isinstance(made, ContrastiveLearner)
@@ -112,12 +114,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10, help="steps of one turn")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--size", type=int, default=64, help="pixels of a side")
+    parser.add_argument("--data", nargs="*", choices=tuple(DATA), default=[], help="data sets to load images of, too")
     parser.add_argument("--threads", type=int, default=0, help="0 for those of the protocol")
     arguments = parser.parse_args()
     recipe = Contrastive(Model(Real(10), "laplace")).image_recipe("fast")
     torch.set_num_threads(arguments.threads or recipe.training.threads or os.cpu_count() or 1)
     source = squares(arguments.size)
     contests = {name: Contest(recipe, source, name) for name in LAYOUTS}
+    contests |= {name: Contest(recipe, Timed(DATA[name].available().build(0)), name) for name in arguments.data}
     for contest in contests.values():
         contest.time_bare(2)
         contest.time_loop(2)
@@ -144,7 +148,7 @@ def main() -> None:
 
 def _table(measured: dict[str, dict[str, float]]) -> str:
     lines = [
-        "| layout | encoder, images/s | loop, images/s | ratio | data loading |",
+        "| layout, or data | encoder, images/s | loop, images/s | ratio | data loading |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for name, one in measured.items():

@@ -15,8 +15,8 @@ __all__ = ["WORKSHOP_TABLE_2", "WORKSHOP_TABLE_2_INFONCE", "WORKSHOP_TABLE_3", "
 _DISENTANGLEMENT = ("beta_vae", "factor_vae", "mig", "dci", "modularity", "sap")
 _UNI, _LAP = DSprites("UNI"), DSprites("LAP")
 _DISCRETE, _CONTINUOUS = NaturalSprites("discrete"), NaturalSprites("continuous")
-# Of dSprites, shape and orientation come late, after step 2000 or so.
-_SPRITES, _NATURAL = Changes(steps=6000), Changes(steps=3000)
+# Shape and orientation come late, after step 2000 or so.
+_FAST = Changes(steps=6000)
 
 Score = tuple[float, float | None]
 
@@ -30,8 +30,7 @@ def _row(
         for score, value in zip(scores, published, strict=bool(published))
     ]
     shown = tuple(dict.fromkeys((*scores, "mcc_spearman")))
-    fast = _SPRITES if isinstance(source, DSprites) else _NATURAL
-    return Row(name, source, learner, shown, tuple(references), fast=fast)
+    return Row(name, source, learner, shown, tuple(references), fast=_FAST)
 
 
 def _sprites(name: str, source: DSprites, learner: LearnerSettings, *published: Score) -> Row:

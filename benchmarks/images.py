@@ -1,6 +1,6 @@
 """The image protocol: images per second of the training loop, against the bare encoder.
 
-    python benchmarks/images.py [--json] [--steps 20] [--size 64] [--data masks dsprites natural]
+    python benchmarks/images.py [--json] [--steps 50] [--size 64] [--data masks dsprites natural]
 
 The floor is the forward and the backward pass of the encoder's network on images that are ready. The loop is that of
 every fit: pairs are drawn, bytes become numbers, and the loss, the optimisers and the checks between steps are
@@ -111,7 +111,7 @@ class Contest:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--steps", type=int, default=10, help="steps of one turn")
+    parser.add_argument("--steps", type=int, default=50, help="steps of one turn")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--size", type=int, default=64, help="pixels of a side")
     parser.add_argument("--data", nargs="*", choices=tuple(DATA), default=[], help="data sets to load images of, too")

@@ -17,6 +17,7 @@ from identica.laws import AdditiveNoise, GeneralizedNormal, Laplace, Law, Normal
 __all__ = ["DotProduct", "PowerDistance", "Similarity", "log_sums"]
 
 _MOST_UNROLLED = 16
+_FEW_DIFFERENCES = 1 << 16
 _LEAST_DISTANCE = 1e-9
 _BLOCK_ENTRIES = 1 << 21
 
@@ -91,7 +92,7 @@ class PowerDistance(Similarity):
         return -self._power(first - second).sum(dim=1)
 
     def logits(self, anchors: Tensor, candidates: Tensor) -> Tensor:
-        if _compiler_loops_over(anchors.shape[1]):
+        if _all_coordinates_at_once(anchors, candidates):
             return -self._power(anchors[:, None, :] - candidates.T[None]).sum(dim=2)
         # One coordinate at a time: the [b, M, d] differences never exist.
         total = self._power(anchors[:, 0, None] - candidates[0])
@@ -104,7 +105,7 @@ class PowerDistance(Similarity):
             to_anchors = weights @ candidates.T - weights.sum(dim=1, keepdim=True) * anchors
             to_candidates = anchors.T @ weights - weights.sum(dim=0) * candidates
             return 2 * to_anchors, 2 * to_candidates
-        if _compiler_loops_over(anchors.shape[1]):
+        if _all_coordinates_at_once(anchors, candidates):
             slope = self._slope(anchors[:, None, :] - candidates.T[None]) * weights[:, :, None]
             return -slope.sum(dim=1), slope.sum(dim=0).T
         up, across = [], []
@@ -156,9 +157,15 @@ class PowerDistance(Similarity):
         return self.alpha * difference.sign() * difference.abs().pow(self.alpha - 1)
 
 
-def _compiler_loops_over(dim: int) -> bool:
-    """Whether the compiler should loop over coordinates (it fuses the sum); to unroll many would take it minutes."""
-    return dim > _MOST_UNROLLED and torch.compiler.is_compiling()
+def _all_coordinates_at_once(anchors: Tensor, candidates: Tensor) -> bool:
+    """Whether to take all coordinates in one go.
+
+    If pairs are few, since each operation has a price of its own; and if the compiler sees many coordinates: it fuses
+    the sum, and to unroll it would take minutes.
+    """
+    if torch.compiler.is_compiling():
+        return anchors.shape[1] > _MOST_UNROLLED
+    return anchors.shape[0] * candidates.numel() <= _FEW_DIFFERENCES
 
 
 def log_sums(similarity: Similarity, anchors: Tensor, candidates: Tensor) -> Tensor:

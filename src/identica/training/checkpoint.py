@@ -70,6 +70,7 @@ class State:
                 entries.setdefault(int(parameter), {})[key] = value
             groups = optimizer.state_dict()["param_groups"]
             optimizer.load_state_dict({"state": entries, "param_groups": groups})
+            _lay_out_as_parameters(optimizer)
         self.step, self.seconds, self.curve = progress["step"], progress["seconds"], progress["curve"]
 
     def _read(self, path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -83,6 +84,14 @@ class State:
         if shapes != {name: value.shape for name, value in self.learner.state_dict().items()}:
             raise InputError(f"{str(path)!r} is a checkpoint of another learner: names or shapes of tensors differ")
         return tensors, json.loads(words["progress"])
+
+
+def _lay_out_as_parameters(optimizer: Optimizer) -> None:
+    """Order the state in memory as parameters are: files keep no order, and fused optimisers take it for granted."""
+    for parameter, entries in optimizer.state.items():
+        for key, value in entries.items():
+            if value.shape == parameter.shape:
+                entries[key] = torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)
 
 
 def _behind(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

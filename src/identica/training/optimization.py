@@ -36,7 +36,8 @@ def make_optimizers(learner: Learner, settings: TrainingSettings) -> list[Optimi
     ]
     matrices = [value for group in by_muon for value in group.parameters]
     found: list[Optimizer] = [Muon(matrices, settings.learning_rate)] if matrices else []
-    return [*found, Adam(by_adam)] if by_adam else found
+    # One pass over memory instead of ten; not worth it for the few vectors beside Muon.
+    return [*found, Adam(by_adam, fused=True if settings.optimizer == "adam" else None)] if by_adam else found
 
 
 def check_groups(learner: Learner) -> list[ParameterGroup]:

@@ -132,7 +132,7 @@ def assert_same_value_and_gradient(
         assert torch.allclose(ours, theirs, rtol=1e-8, atol=1e-10)
 
 
-@pytest.mark.skipif(not _streaming._can_compile("cpu"), reason="needs a C++ compiler")
+@pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
     ("similarity", "dim"), [(DotProduct(), 10), (PowerDistance(1.0), 10), (PowerDistance(3.0), 20)], ids=str
 )
@@ -161,7 +161,11 @@ with warnings.catch_warnings(record=True) as caught:
 assert any("compiling the loss failed" in str(warning.message) for warning in caught), caught
 print(loss)
 """
-    environment = os.environ | {"CXX": shutil.which("false") or "", "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {
+        "IDENTICA_COMPILE": "1",
+        "CXX": shutil.which("false") or "",
+        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path),
+    }
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     codes = torch.rand(600, 3, generator=torch.Generator().manual_seed(0))
     assert float(done.stdout) == pytest.approx(float(InfoNCE(PowerDistance(1.0))(codes, codes)), rel=1e-5)

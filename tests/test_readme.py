@@ -21,6 +21,7 @@ def score_of(code: str) -> Score:
     return names["score"]
 
 
+@pytest.mark.usefixtures("compiling")
 def test_the_example_runs_as_pasted_with_fewer_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fewer = EXAMPLE.replace("20_000", "4_000").replace("max_steps=1000", "max_steps=300")

@@ -23,7 +23,7 @@ from identica.validation.assumptions import (
 )
 
 RANDOM = np.random.default_rng(0)
-BOX = RANDOM.uniform(size=(4000, 2))
+BOX = RANDOM.uniform(size=(3000, 2))
 
 
 def inside(points: np.ndarray) -> np.ndarray:
@@ -49,7 +49,7 @@ def test_the_true_assumption_comes_first() -> None:
 
 
 def test_a_box_that_is_none_is_passed_over() -> None:
-    x = RANDOM.normal(size=(4000, 2))
+    x = RANDOM.normal(size=(3000, 2))
     partners = x + RANDOM.laplace(scale=0.2, size=x.shape)
     candidates = [("box", "laplace"), ("unbounded", "laplace")]
     found = select(x, partners, candidates=candidates, max_steps=150, batch_size=512, n_jobs=1)
@@ -74,7 +74,7 @@ def test_series_are_split_in_time() -> None:
         ({"candidates": [("torus", "laplace"), ("box", "normal")]}, "unknown model space 'torus'"),
         ({"candidates": ["box", "sphere"]}, "candidates must be pairs of a space and a conditional"),
         ({"held_out": 1.0}, "held_out must be a part"),
-        ({"held_out": 0.001}, "too few pairs: 4000 pairs leave 4 to test"),
+        ({"held_out": 0.001}, "too few pairs: 3000 pairs leave 3 to test"),
         ({"refits": 1}, "refits must be at least 2"),
         ({"steps": 10}, "unknown argument 'steps'"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from small import small_run
 
-from identica import ContrastiveICA
+from identica import ContrastiveICA, _streaming
 from identica._checks import InputError
 from identica.experiments import LocalEngine, RayEngine, RunStore, make_engine
 from identica.experiments.engines import Progress
@@ -57,6 +57,7 @@ def keep_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
     for name, value in {"IDENTICA_COMPILE": "0", "OMP_NUM_THREADS": "1", **token}.items():
         monkeypatch.setenv(name, value)
+    _streaming._can_compile.cache_clear()  # here as in the workers
 
 
 @pytest.mark.slow

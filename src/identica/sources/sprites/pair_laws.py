@@ -101,7 +101,7 @@ class LaplaceMoves(PairLaw):
 
     def draw(self, anchors: Tensor, tries: int, generator: Generator) -> Tensor:
         device = generator.device
-        partners = anchors[:, None].to(device).repeat(1, tries, 1)
+        partners = anchors[:, None].to(device).expand(-1, tries, -1).clone()
         for place in self.moving:
             heights = self.heights[place].to(device)[anchors[:, place].to(device)]
             drawn = torch.rand(len(anchors), tries, generator=generator, device=device, dtype=heights.dtype)

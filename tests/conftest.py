@@ -29,11 +29,9 @@ def generator() -> torch.Generator:
 
 @pytest.fixture
 def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The loss is compiled, as it is for users; the test is skipped where there is no compiler."""
+    """The loss is compiled where there is a compiler, as it is for users."""
     monkeypatch.setenv("IDENTICA_COMPILE", "1")
     _streaming._can_compile.cache_clear()
-    if not _streaming._can_compile("cpu"):
-        pytest.skip("needs a C++ compiler")
     yield
     _streaming._can_compile.cache_clear()
 

@@ -17,6 +17,7 @@ MATLAB = (".mat",)
 _HDF5 = b"\x89HDF"
 # Where the HDF5 part begins: MATLAB puts a text of its own in front.
 _AT = (0, 512)
+# What both libraries raise for damaged files, or those that hold what they cannot read.
 _BROKEN = (NotImplementedError, TypeError, KeyError, IndexError, RuntimeError)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import final
 
+import torch
 from torch import Generator, Tensor, nn
 
 from identica import _checks
 from identica._checks import InputError
-from identica.encoders._layers import convolution, linear
+from identica.encoders._layers import BatchNorm, convolution, linear
 from identica.encoders.resnet import ResidualBlock, memory_format_of
 
 __all__ = ["LightResNet"]
 
 _SLOPE = 0.01
+_PATCH = 5
+_PATCH_STRIDE = 3  # of those that are measured
 _SMALLEST_IMAGE, _SMALLEST_MAP = 16, 4
 
 
@@ -23,7 +26,8 @@ class LightResNet(nn.Module):
 
     h is a 5×5 convolution of stride 2, and then residual blocks, each of which halves the image and doubles the
     channels until 4 pixels or so remain on the smaller side. What remains is not averaged: where something is in the
-    image is what many factors are about.
+    image is what many factors are about. `begin_at_patches` lets the first convolution begin at what patches of images
+    differ in: the shape of an object is in small differences, which large ones of colour would hide at first.
 
     Args:
         channels: Number of channels of an image.
@@ -43,8 +47,10 @@ class LightResNet(nn.Module):
         for name, value in (("height", height), ("width", width)):
             _checks.at_least(name, value, _SMALLEST_IMAGE)
         self.shape = (channels, height, width)
-        stem = convolution(channels, first, 5, generator=generator, stride=2, padding=2, bias=False, mode="fan_out")
-        layers: list[nn.Module] = [stem, nn.BatchNorm2d(first, device=generator.device), nn.ReLU(inplace=True)]
+        stem = convolution(
+            channels, first, _PATCH, generator=generator, stride=2, padding=_PATCH // 2, bias=False, mode="fan_out"
+        )
+        layers: list[nn.Module] = [stem, BatchNorm(first, device=generator.device)]
         maps, rows, columns = first, -(-height // 2), -(-width // 2)
         while min(rows, columns) >= 2 * _SMALLEST_MAP:
             layers.append(ResidualBlock(maps, 2 * maps, 2, generator))
@@ -57,6 +63,17 @@ class LightResNet(nn.Module):
         )
         self.memory_format = memory_format_of(first)
         self.to(memory_format=self.memory_format)  # type: ignore[call-overload]
+
+    def begin_at_patches(self, images: Tensor) -> None:
+        """Let the filters of the first convolution be the principal components of patches of these images."""
+        patches = nn.functional.unfold(images.float().contiguous(), _PATCH, stride=_PATCH_STRIDE)
+        rows = patches.movedim(1, 2).flatten(0, 1).double()
+        _, directions = torch.linalg.eigh(rows.T.cov())
+        stem = self.features[0]
+        assert isinstance(stem, nn.Conv2d)
+        filters = directions.flip(1).T[: len(stem.weight)].reshape(-1, *stem.weight.shape[1:])
+        with torch.no_grad():  # batch norm makes their outputs even
+            stem.weight[: len(filters)] = filters.to(stem.weight)
 
     def forward(self, images: Tensor) -> Tensor:
         """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""

@@ -14,6 +14,7 @@ from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
 from identica.encoders.heads import make_head
+from identica.encoders.light import LightResNet
 from identica.encoders.scalings import Scaling, make_scaling
 from identica.encoders.units import Stretch
 from identica.encoders.whitening import Standardisation, Whitening
@@ -26,6 +27,8 @@ Front = Literal["no", "centred", "uncentred"]
 
 # More features than this are only standardised: their covariance would take longer than the training.
 _MOST_WHITENED = 2048
+# Of the sample, for the first filters of `light`.
+_IMAGES_MEASURED = 512
 # Root mean square of the whitened mean beyond which it is subtracted; factors on [0, 1] have 1.7.
 _FARTHEST_MEAN = 3.0
 
@@ -103,6 +106,10 @@ def make_encoder(
     with torch.no_grad():
         scaled = sample if settings.scaling == "none" else scaling(sample)
     front = _front(settings, scaled, space.dim)
+    if isinstance(backbone, LightResNet) and network is None:
+        with torch.no_grad():
+            some = scaled[:_IMAGES_MEASURED]
+            backbone.begin_at_patches(some if front is None else front(some))
     encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)

@@ -51,6 +51,7 @@ class Changes:
         steps: Number of updates.
         learning_rate: Of the matrices.
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
+        with_labels: What the supervised baseline changes instead, if that is something else.
     """
 
     network: str | None = None
@@ -58,9 +59,12 @@ class Changes:
     steps: int | None = None
     learning_rate: float | None = None
     one_size: bool = False
+    with_labels: Changes | None = None
 
     def apply(self, recipe: Recipe) -> Recipe:
         """The recipe with these changes."""
+        if recipe.contrastive is None and self.with_labels is not None:
+            return self.with_labels.apply(recipe)
         training, images = recipe.training, 1 if recipe.contrastive is not None else 2
         training = replace(
             training,

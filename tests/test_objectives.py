@@ -36,6 +36,21 @@ def points(count: int, dim: int = 4, seed: int = 0) -> Tensor:
 
 @pytest.mark.parametrize("similarity", SIMILARITIES, ids=str)
 class TestInfoNCE:
+    def test_both_halves_ask_among_all_codes_but_their_own_pair(self, similarity: Similarity) -> None:
+        anchors, positives = points(7), points(7, seed=1)
+        everything = torch.cat([anchors, positives])
+        logits = plain_logits(similarity, everything, everything) / 0.5
+        logits = logits.masked_fill(torch.eye(14, dtype=torch.bool), -math.inf)
+        expected = cross_entropy(logits, torch.arange(14).roll(7))
+        loss = InfoNCE(similarity, 0.5, in_batch="both")(anchors, positives)
+        torch.testing.assert_close(loss, expected)
+        for found, wanted in zip(
+            torch.autograd.grad(loss, (anchors, positives)),
+            torch.autograd.grad(expected, (anchors, positives)),
+            strict=True,
+        ):
+            torch.testing.assert_close(found, wanted)
+
     @pytest.mark.parametrize("temperature", [1.0, 0.3])
     @pytest.mark.parametrize("in_batch", ["anchors", "positives"])
     def test_in_batch_loss_is_a_cross_entropy(self, similarity: Similarity, temperature: float, in_batch: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final, get_args
 
+import torch
 from torch import Tensor, nn
 
 from identica import _checks
@@ -16,8 +17,8 @@ from identica.similarities import PowerDistance, Similarity
 
 __all__ = ["AlignmentUniformity", "InBatch", "InfoNCE", "InfoNCEParts", "mean_squared_error"]
 
-InBatch = Literal["anchors", "positives"]
-"""Which other codes of a batch are the negatives of an anchor."""
+InBatch = Literal["anchors", "positives", "both"]
+"""Which other codes of a batch are the negatives of an anchor; with `both`, positives ask for their anchors too."""
 
 
 class InfoNCEParts(NamedTuple):
@@ -41,7 +42,8 @@ class InfoNCE:
             nothing from a kernel too narrow for the negatives to resolve, so that a learnt scale of the codes settles
             by itself; without the positive, alignment keeps its full pull.
         in_batch: Where negatives come from if none are given: every other anchor, or every other positive, of all
-            processes that share the batch.
+            processes that share the batch. With `both` they are all other codes, and the loss is the mean of two: which
+            positive belongs to this anchor, and which anchor to this positive.
 
     Example:
         >>> points = torch.zeros(4, 2)
@@ -58,7 +60,7 @@ class InfoNCE:
     def __post_init__(self) -> None:
         _checks.positive("temperature", self.temperature)
         _checks.not_negative("anchor_weight", self.anchor_weight)
-        _checks.choice("in_batch", self.in_batch, ("anchors", "positives"))
+        _checks.choice("in_batch", self.in_batch, get_args(InBatch))
 
     def __call__(self, anchors: Tensor, positives: Tensor, negatives: Tensor | None = None) -> Tensor:
         """Loss of codes [B, d] and their positives [B, d], against `negatives` [M, d] or those of the batch."""
@@ -69,6 +71,8 @@ class InfoNCE:
         """Alignment (mean of -φ(u, u⁺)/τ) and uniformity (mean of the log of the denominator)."""
         self._check(anchors, positives, negatives)
         positive = self.similarity.paired(anchors, positives) / self.temperature
+        if negatives is None and self.in_batch == "both":
+            return InfoNCEParts(-positive.mean(), self._among_both(anchors, positives, positive))
         candidates = {"anchors": anchors, "positives": positives}[self.in_batch] if negatives is None else negatives
         uniformity = mean_log_partition(
             self.similarity,
@@ -79,6 +83,23 @@ class InfoNCE:
             excluded=(ranks().rank * len(anchors),) if negatives is None else (),
         )
         return InfoNCEParts(-positive.mean(), uniformity)
+
+    def _among_both(self, anchors: Tensor, positives: Tensor, positive: Tensor) -> Tensor:
+        """Mean of the log of the denominator, of anchors and of positives, against all codes but those of the pair."""
+        everything = [gathered(anchors), gathered(positives)]
+        own = ranks().rank * len(anchors)
+        found = [
+            mean_log_partition(
+                self.similarity,
+                half,
+                torch.cat(everything),
+                temperature=self.temperature,
+                extra_logits=self._extra_logits(half, positive),
+                excluded=(own, own + len(everything[0])),
+            )
+            for half in (anchors, positives)
+        ]
+        return (found[0] + found[1]) / 2
 
     def _extra_logits(self, anchors: Tensor, positive: Tensor) -> Tensor | None:
         """Logits of the terms beside the negatives: one of the positive, one of the anchor, both or none."""

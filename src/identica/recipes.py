@@ -88,12 +88,14 @@ class ContrastiveSettings:
     Args:
         positive_in_denominator: As `InfoNCE` has it.
         anchor_weight: As `InfoNCE` has it.
-        in_batch: Where negatives come from: the other anchors of the batch, or the other positives.
+        in_batch: Where negatives come from: the other anchors of the batch, the other positives, or both.
         backward: Swap the halves of each pair.
         quadratic_until: Part of the steps during which an exponent above 2 is lowered to 2.
         width_pull: Weight of the penalty that holds free widths near what the distances of partners say.
         easy_anchor_weight: The weight that the anchor comes to have in batches whose partners are easy to tell from
             strangers; `anchor_weight` in all of them if 0.
+        neighbours: How many anchors of a batch are near to one another, by their latest codes; 0 to draw all by chance.
+            The source must number its observations.
     """
 
     positive_in_denominator: bool
@@ -103,6 +105,7 @@ class ContrastiveSettings:
     quadratic_until: float
     width_pull: float = 0.0
     easy_anchor_weight: float = 0.0
+    neighbours: int = 0
 
 
 @final

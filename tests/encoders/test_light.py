@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import LightResNet
+from identica.encoders import LightResNet, make_encoder
+from identica.experiments import find_rows
+from identica.spaces import Real
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,21 @@ def test_where_something_is_reaches_the_codes() -> None:
     images[1, :, 20:24, 20:24] = 1  # the same square, 16 pixels on: a mean over the image would not tell
     first, second = network(images).detach()
     assert float((first - second).abs().max()) > 0.1 * float(first.abs().max())
+
+
+def test_the_first_filters_begin_at_what_patches_differ_in(generator: torch.Generator) -> None:
+    network = LightResNet(1, 16, 16, 5, generator=generator, first=8)
+    stripes = torch.sin(torch.arange(16) * 1.3).expand(1, 1, 16, 16)
+    sizes = torch.randn(200, 1, 1, 1, generator=generator)
+    images = sizes * stripes + 0.01 * torch.randn(200, 1, 16, 16, generator=generator)
+    network.begin_at_patches(images)
+    filters = network.features[0].weight.detach().flatten(1)
+    torch.testing.assert_close(filters @ filters.T, torch.eye(8), atol=1e-5, rtol=0)
+    first = filters[0].view(5, 5)
+    assert float((first - first.mean(dim=0)).abs().max()) < 0.05  # constant along the stripes
+    made = make_encoder(find_rows(["t4-01"])[0].run(0).recipe.encoder, Real(5), images.expand(-1, 3, -1, -1), generator)
+    filters = made.backbone.features[0].weight.detach().flatten(1)  # type: ignore[index, union-attr]
+    torch.testing.assert_close(filters @ filters.T, torch.eye(24), atol=1e-4, rtol=0)
 
 
 def test_light_networks_refuse_other_images(generator: torch.Generator) -> None:

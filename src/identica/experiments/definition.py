@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, final
 from identica.experiments.runner import Run
 from identica.learners import LearnerSettings, Supervised
 from identica.metrics import DEFAULT_SCORES
+from identica.objectives import InBatch
 from identica.recipes import Recipe
 from identica.sources import Part, SourceSettings
 
@@ -51,6 +52,8 @@ class Changes:
         steps: Number of updates.
         learning_rate: Of the matrices.
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
+        in_batch: Where negatives come from.
+        neighbours: Anchors of a batch that are near to one another.
         with_labels: What the supervised baseline changes instead, if that is something else.
     """
 
@@ -59,6 +62,8 @@ class Changes:
     steps: int | None = None
     learning_rate: float | None = None
     one_size: bool = False
+    in_batch: InBatch | None = None
+    neighbours: int | None = None
     with_labels: Changes | None = None
 
     def apply(self, recipe: Recipe) -> Recipe:
@@ -75,7 +80,11 @@ class Changes:
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)
         if self.one_size and recipe.contrastive is not None:
             encoder = replace(encoder, normalise_codes=True, free_widths=True)
-        return replace(recipe, training=training, encoder=encoder)
+        loss = recipe.contrastive
+        if loss is not None:
+            neighbours = loss.neighbours if self.neighbours is None else self.neighbours
+            loss = replace(loss, in_batch=self.in_batch or loss.in_batch, neighbours=neighbours)
+        return replace(recipe, training=training, encoder=encoder, contrastive=loss)
 
 
 @final

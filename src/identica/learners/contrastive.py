@@ -20,13 +20,14 @@ from identica.axes import second_order_axes
 from identica.encoders import Encoder, Stretch, Turn, Units, encode, make_encoder, rows_at_once, unit_variance
 from identica.information import match_scales
 from identica.laws import Law, rounded
+from identica.learners._neighbours import Neighbourhoods
 from identica.learners.base import Learner, LearnerSettings
 from identica.models import Ambiguity, Model
 from identica.objectives import InfoNCE
 from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two, image_recipe
 from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
-from identica.sources import ArrayPairs, Source
+from identica.sources import ArrayPairs, NumberedSource, Source
 from identica.spaces import Space, Sphere
 
 __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
@@ -126,6 +127,7 @@ class ContrastiveLearner(Learner):
             in_batch=settings.in_batch,
         )
         self._front_is_done = False
+        self.neighbourhoods: Neighbourhoods | None = None
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
         dim = model.space.dim
         self.turn = nn.Identity() if axes == "learnt" else Turn(torch.eye(dim))
@@ -135,18 +137,43 @@ class ContrastiveLearner(Learner):
         self.first_objective = replace(self.objective, similarity=PowerDistance(2.0)) if lowered else self.objective
 
     def batch(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
-        return source.pairs(count, generator)
+        if self.neighbourhoods is None:
+            return source.pairs(count, generator)
+        assert isinstance(source, NumberedSource)
+        rows = self.neighbourhoods.draw(count, generator)
+        return *source.pairs_of(rows, generator), rows
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
-        observed = torch.cat(batch)
+        observed = torch.cat(batch[:2])
         codes = self.encoder.behind_front(observed) if self._front_is_done else self.encoder.unstretched(observed)
+        if self.neighbourhoods is not None:
+            self.neighbourhoods.remember(batch[2], codes.chunk(2)[0])
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
         return self.infonce(first, second, progress) + penalty
 
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:
-        """Vectors in an array are scaled and whitened once, not in every batch."""
+        """Vectors in an array are scaled and whitened once, not in every batch; codes of neighbours are remembered."""
+        with self._front_done(source) as read:
+            if self.settings.neighbours > 0:
+                self.neighbourhoods = self._neighbourhoods(read)
+            try:
+                yield read
+            finally:
+                self.neighbourhoods = None
+
+    def _neighbourhoods(self, source: Source) -> Neighbourhoods:
+        if not isinstance(source, NumberedSource):
+            raise InputError(
+                f"neighbours must be 0 unless the source numbers its observations, got {self.settings.neighbours} "
+                f"with {type(source).__name__}"
+            )
+        found = Neighbourhoods(len(source), self.model.space.dim, self.settings.neighbours)
+        return found.to(self.units.shift.device)
+
+    @contextmanager
+    def _front_done(self, source: Source) -> Iterator[Source]:
         if not isinstance(source, ArrayPairs) or source.observations.ndim != 2:
             yield source
             return

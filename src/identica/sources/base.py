@@ -18,6 +18,7 @@ __all__ = [
     "FactorKind",
     "FixableSource",
     "LabelledSource",
+    "NumberedSource",
     "Part",
     "Source",
     "SourceSettings",
@@ -73,6 +74,18 @@ class Source(ABC):
     def bounded_sample(self, count: int, generator: Generator) -> Tensor:
         """Draw up to `count` single observations, fewer if they are so large that they would fill the memory."""
         return self.sample(max(2, min(count, _MOST_ENTRIES // max(1, math.prod(self.shape)))), generator)
+
+
+class NumberedSource(Source):
+    """A source of pairs whose anchors have numbers, so that a learner may choose which of them meet in a batch."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many anchors there are."""
+
+    @abstractmethod
+    def pairs_of(self, rows: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+        """The anchors of these numbers, and a positive drawn for each, [count, …] each."""
 
 
 class LabelledSource(Source):

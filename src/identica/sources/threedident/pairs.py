@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from identica._checks import InputError
 from identica.laws import Conditional
 from identica.rendering.latents import LATENTS
-from identica.sources.base import Factor, Part, SplitSource
+from identica.sources.base import Factor, NumberedSource, Part, SplitSource
 from identica.sources.threedident.folder import SceneImages
 from identica.sources.threedident.matching import Matcher
 
@@ -68,7 +68,7 @@ class RenderedPairs(ScenePairing):
 
 
 @final
-class ScenePairs(SplitSource):
+class ScenePairs(SplitSource, NumberedSource):
     """Images of scenes to train on, with partners, and others to score.
 
     Args:
@@ -94,17 +94,19 @@ class ScenePairs(SplitSource):
 
     def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw anchors, with replacement, and their positives."""
+        return self.pairs_of(self._rows(count, generator), generator)
+
+    def pairs_of(self, rows: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+        """The anchors of these numbers, and a positive drawn for each."""
         if self.pairing is None:
             raise InputError("pairing must be given to draw pairs, got None")
-        return self.pairing.pairs(self.training, self._rows(count, generator), generator)
+        return self.pairing.pairs(self.training, rows, generator)
 
     def distinct_pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw up to `count` pairs of different anchors, fewer if they would fill the memory."""
-        if self.pairing is None:
-            raise InputError("pairing must be given to draw pairs, got None")
         most = max(2, _MOST_ENTRIES // self.training.images[0].size)
         rows = torch.randperm(len(self), generator=generator, device=generator.device)[: min(count, most)]
-        return self.pairing.pairs(self.training, rows, generator)
+        return self.pairs_of(rows, generator)
 
     def sample(self, count: int, generator: Generator) -> Tensor:
         """Draw up to `count` different images of those to train on."""

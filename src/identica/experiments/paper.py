@@ -147,7 +147,7 @@ def rows_of_record(record: Record, rows: Mapping[str, Row] = ROWS) -> list[Row]:
     """
     settings = record["settings"]
     wanted = _published(settings["source"]), settings["learner"]
-    return [row for row in rows.values() if (to_plain(row.source), to_plain(row.learner)) == wanted]
+    return [row for row in rows.values() if (to_plain(row.source.published()), to_plain(row.learner)) == wanted]
 
 
 def _published(source: Any) -> Any:

@@ -53,8 +53,9 @@ class Matcher:
             self._index = faiss.index_factory(dim, f"IVF{cells}_HNSW{_GRAPH_LINKS},Flat")
             self._index.nprobe = _CELLS_LOOKED_AT
         known = np.ascontiguousarray(latents.cpu().numpy(), np.float32)
-        self._index.train(known)
-        self._index.add(known)
+        with self._one_thread():  # several would build another index each time
+            self._index.train(known)
+            self._index.add(known)
 
     def nearest(self, wanted: Tensor, without: Tensor) -> Tensor:
         """Numbers of the latents nearest to each row of `wanted`, other than the number in `without`."""

@@ -14,6 +14,7 @@ import image_recipe
 import recipe
 import recordings
 import selection
+import threedident_recipe
 from identica.experiments import ROWS
 from identica.models import Model
 from identica.objectives import InfoNCE
@@ -170,3 +171,16 @@ def test_parts_of_the_protocol_for_images_have_as_many_images_and_are_shown_by_t
     assert "| fast | 6.50 (6.00, 7.00) | 70.0 |" in table
     assert f"| {parts[1].name} | diverged | – |" in table
     assert image_recipe.bits({"curve": [{"fitted_bits": 2.5}]}) == 2.5
+
+
+def test_parts_of_the_protocol_for_scenes_have_as_many_pictures() -> None:
+    runs = threedident_recipe.plan(range(1, 6), 600)
+    assert len({run.name for run in runs.values()}) == 5
+    assert {run.recipe.training.steps * run.recipe.training.batch_size for run in runs.values()} == {76_800}
+    (rendered,) = threedident_recipe.plan([threedident_recipe.RENDERED], 600).values()
+    assert "(rendered)" in str(rendered.source)
+    scores = {"r2": {"value": 64.5, "per_factor": [90.0] * 3 + [1.0, 2.0, 3.0] + [90.0] * 4}, "mcc": {"value": 65.0}}
+    record = {"curve": [{"fitted_bits": 8.0}], "scores": scores, "seconds": 360.0}
+    table = threedident_recipe.markdown({("t4-01", "fast"): record, ("t4-01", "other"): "the loss is not finite"})
+    assert "| fast | 8.00 | 64.5 | 65.0 | 90.0 | 2.0 | 6 |" in table
+    assert "| other | the loss is not finite |" in table

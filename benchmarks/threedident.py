@@ -5,7 +5,8 @@
 Matching needs latents alone, which are uniform; they are drawn here. For each index: seconds to build it, seconds to
 match so many pairs, the part of matches that are those of the exact search, and the deviation of partners from their
 anchors in each latent, beside that of the law. Loading is timed in the loop that trains the light encoder, over images
-of random bytes in a temporary folder: reading, matching and turning bytes into numbers, as a part of the step.
+of random bytes in a temporary folder: choosing anchors, matching, reading and turning bytes into numbers, as a part of
+the step. Neighbours are chosen from the first step on.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from identica._random import random_stream
 from identica.assembly import assemble
 from identica.experiments import ROWS
 from identica.laws import Conditional, Normal
-from identica.sources import ScenePairs
+from identica.learners import ContrastiveLearner
+from identica.sources import ScenePairs, Source
 from identica.sources.threedident import MatchedPairs, Matcher, SceneImages, read_scenes
 from identica.spaces import Box
 from identica.training import Schedule, make_optimizers, train
-from timed import Timed
 
 SIGMA = 0.1
 SPACE = Box(10, -1.0, 1.0)
@@ -65,31 +66,50 @@ def loading(images: int, size: int, steps: int) -> dict[str, Any]:
     recipe = row.run(0).recipe
     torch.set_num_threads(recipe.training.threads or os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
-        source = Timed(_scenes(Path(folder), images, size), most=1000)
+        source = _scenes(Path(folder), images, size)
         learner = assemble(row.learner, recipe, source, 0)
+        assert isinstance(learner, ContrastiveLearner)
+        batches = TimedBatches(learner)
         generator = random_stream(0, "batches")
         settings = replace(recipe.training, steps=steps)
         optimizers = make_optimizers(learner, settings)
-        for count in (2, steps):  # the first steps compile
-            source.seconds, started = 0.0, time.perf_counter()
-            train(
-                learner,
-                source,
-                optimizers,
-                Schedule(count, settings.warmup, settings.cosine),
-                batch_size=settings.batch_size,
-                generator=generator,
-                device="cpu",
-            )
-            seconds = time.perf_counter() - started
+        with learner.reading(source) as read:
+            assert learner.neighbourhoods is not None
+            learner.neighbourhoods.codes.normal_()
+            for count in (2, steps):  # the first steps compile
+                batches.seconds, started = 0.0, time.perf_counter()
+                train(
+                    learner,
+                    read,
+                    optimizers,
+                    Schedule(count, settings.warmup, settings.cosine),
+                    batch_size=settings.batch_size,
+                    generator=generator,
+                    device="cpu",
+                )
+                seconds = time.perf_counter() - started
     return {
         "images": images,
         "pixels": size,
         "pairs_in_a_batch": settings.batch_size,
         "seconds_a_step": round(seconds / steps, 4),
         "images_per_second": round(2 * settings.batch_size * steps / seconds, 1),
-        "data_loading_share": round(source.seconds / seconds, 4),
+        "data_loading_share": round(batches.seconds / seconds, 4),
     }
+
+
+class TimedBatches:
+    """The batches of a learner, with the seconds that drawing them took."""
+
+    def __init__(self, learner: ContrastiveLearner) -> None:
+        self.draw, self.seconds = learner.batch, 0.0
+        learner.batch = self  # type: ignore[method-assign, assignment]
+
+    def __call__(self, source: Source, count: int, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
+        started = time.perf_counter()
+        drawn = self.draw(source, count, generator)
+        self.seconds += time.perf_counter() - started
+        return drawn
 
 
 def _scenes(folder: Path, count: int, size: int) -> ScenePairs:
@@ -101,7 +121,7 @@ def _scenes(folder: Path, count: int, size: int) -> ScenePairs:
     images.flush()
     np.save(folder / "raw_latents.npy", draw.uniform(-1, 1, (count, 10)))
     training: SceneImages = read_scenes(folder)
-    pairing = MatchedPairs(Conditional(SPACE, Normal(SIGMA)), Matcher(training.latents))
+    pairing = MatchedPairs(Conditional(SPACE, Normal(SIGMA)), Matcher(training.latents, "ivf"))
     return ScenePairs(training, training, pairing)
 
 

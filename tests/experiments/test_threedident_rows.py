@@ -58,7 +58,21 @@ def test_the_papers_protocol_is_that_of_its_appendix() -> None:
         assert (recipe.training.batch_size, recipe.training.steps) == (batch, 200_000)
         assert (recipe.training.optimizer, recipe.training.learning_rate) == ("adam", 1e-4)
         assert recipe.encoder.network == "resnet"
-    assert row.run(0).recipe.encoder.network == "light"
+
+
+def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_on_few_images() -> None:
+    row, other = find_rows(["t4-01", "t4-02"])
+    recipe, labelled = row.run(0).recipe, row.baseline(0).recipe
+    assert recipe.contrastive is not None
+    assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
+    assert (recipe.training.batch_size, recipe.training.steps) == (128, 6000)
+    assert other.run(0).recipe.training.steps == 1500
+    assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
+    assert recipe.encoder.network == labelled.encoder.network == "light"
+    paper = row.run(0, "paper").recipe.contrastive
+    assert paper is not None
+    assert (paper.in_batch, paper.neighbours) == ("anchors", 0)
+    assert other.baseline(0).name == row.baseline(0).name  # rows share it
 
 
 def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import nn
@@ -19,7 +20,8 @@ from identica.laws import Laplace, Normal, VonMisesFisher
 from identica.learners import AdaGVAE, AlignUniform, BetaVAE, Contrastive, LearnerSettings, SlowVAE, Supervised
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import ArrayPairs, Source, Synthetic
+from identica.sources import ArrayPairs, ScenePairs, Source, Synthetic
+from identica.sources.threedident import RenderedPairs, SceneImages
 from identica.spaces import Box, Real, Sphere
 from identica.training import Schedule, make_optimizers, train
 
@@ -56,25 +58,44 @@ def cases() -> dict[str, tuple[LearnerSettings, Source, Recipe]]:
     model = Contrastive(Model(Box(3), "laplace"))
     recipe = model.image_recipe("fast")
     found["batch norm"] = model, images(32), replace(recipe, encoder=replace(recipe.encoder, network="resnet"))
+    found["neighbours"] = model, scenes(), neighbours(recipe)
     return found
+
+
+def scenes() -> ScenePairs:
+    """Pictures and partners that were rendered for them."""
+    draw = np.random.default_rng(0)
+    parts = [
+        SceneImages(draw.integers(0, 256, (64, 16, 16, 3), np.uint8), torch.from_numpy(draw.uniform(-1, 1, (64, 10))))
+        for _ in range(2)
+    ]
+    return ScenePairs(parts[0], parts[0], RenderedPairs(parts[1]))
+
+
+def neighbours(recipe: Recipe) -> Recipe:
+    """Batches of anchors that are alike; half of all are seen after one batch."""
+    assert recipe.contrastive is not None
+    loss = replace(recipe.contrastive, neighbours=8, in_batch="both")
+    return replace(recipe, contrastive=loss, encoder=replace(recipe.encoder, network="light"))
 
 
 def trained(name: str, steps: int, report: Any = None, **options: Any) -> nn.Module:
     settings, source, recipe = cases()[name]
     training = replace(recipe.training, threads=1)
     learner = assemble(settings, recipe, source, 0).double()
-    train(
-        learner,
-        source,
-        make_optimizers(learner, training),
-        Schedule(steps, warmup=2),
-        batch_size=64,
-        generator=random_stream(0, "batches"),
-        device="cpu",
-        precision="64-true",  # what is no more than rounding must not be taken for a gradient
-        report=report,
-        **options,
-    )
+    with learner.reading(source) as read:
+        train(
+            learner,
+            read,
+            make_optimizers(learner, training),
+            Schedule(steps, warmup=2),
+            batch_size=64,
+            generator=random_stream(0, "batches"),
+            device="cpu",
+            precision="64-true",  # what is no more than rounding must not be taken for a gradient
+            report=report,
+            **options,
+        )
     return learner
 
 

@@ -85,7 +85,7 @@ def test_two_processes_give_the_parameters_of_one(tmp_path: Path) -> None:
         said, _ = child.communicate(timeout=900)
         assert child.returncode == 0, said
     alone = sorted(tmp_path.glob("*-1.safetensors"))
-    assert len(alone) == 11
+    assert len(alone) == 12
     for path in alone:
         one, two = load_file(path), load_file(path.with_name(path.name.replace("-1.", "-2.")))
         assert one.keys() == two.keys()

@@ -16,8 +16,11 @@ from identica.experiments.store import Record
 from identica.report import make_table
 
 ROOT = Path(__file__).parents[1]
-TABLES, OFF_GRID, FIGURE_2, SPRITES = (ROOT / "results" / name for name in ("tables", "offgrid", "figure2", "sprites"))
+TABLES, OFF_GRID, FIGURE_2, SPRITES, SCENES = (
+    ROOT / "results" / name for name in ("tables", "offgrid", "figure2", "sprites", "3dident")
+)
 PUBLISHED = [row.id for table in ("1", "2") for row in rows_of_table(table)]
+SCENE_ROWS = tuple(row.id for row in rows_of_table("4"))
 NOT_IDENTIFIABLE = ("t2-08", "t2-09", "t2-10")
 
 
@@ -36,13 +39,18 @@ def score(record: Record, name: str) -> float:
 
 @pytest.mark.parametrize(
     ("page", "folder"),
-    [("docs/results.md", TABLES), ("docs/recipe.md", OFF_GRID), ("docs/sprites.md", SPRITES)],
+    [
+        ("docs/results.md", TABLES),
+        ("docs/recipe.md", OFF_GRID),
+        ("docs/sprites.md", SPRITES),
+        ("docs/3dident-learning.md", SCENES),
+    ],
 )
 def test_pages_show_the_table_of_the_records(page: str, folder: Path) -> None:
     assert make_table(RunStore(folder).records(), "markdown") in (ROOT / page).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("folder", [TABLES, OFF_GRID, FIGURE_2, SPRITES], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [TABLES, OFF_GRID, FIGURE_2, SPRITES, SCENES], ids=lambda folder: folder.name)
 def test_records_are_named_by_their_settings(folder: Path) -> None:
     store = RunStore(folder)
     for name in store.names():
@@ -143,3 +151,18 @@ def test_infonce_finds_the_factors_of_sprites() -> None:
     assert mean(score(record, "factor_vae") for record in ours) >= 90
     ordered = [ours[0]["factors"].index(name) for name in ("scale", "x", "y")]
     assert mean(record["scores"]["mcc_spearman"]["per_factor"][k] for record in ours for k in ordered) >= 95
+
+
+def test_scenes_are_found_in_the_order_of_table_4() -> None:
+    found = {row.id: record for record in records(SCENES) for row in rows_of_record(record) if row.id in SCENE_ROWS}
+    assert sorted(found) == list(SCENE_ROWS)
+    r2, mcc = ({row: score(record, name) for row, record in found.items()} for name in ("r2", "mcc"))
+    assert max(r2, key=lambda row: r2[row]) == max(mcc, key=lambda row: mcc[row]) == "t4-01"
+    box, unbounded, _, sphere, augmented = (found[row] for row in SCENE_ROWS)
+    assert score(unbounded, "r2") - score(unbounded, "mcc") > 10  # an affine map stays open
+    assert score(augmented, "r2") < score(sphere, "r2") < score(unbounded, "r2") - 5
+    each = box["scores"]["r2"]["per_factor"]
+    assert min(each[:3] + each[7:]) > 90
+    (labelled,) = records(SCENES, "supervised")
+    assert score(labelled, "r2") > 92
+    assert min(labelled["scores"]["r2"]["per_factor"]) > 80

@@ -26,7 +26,7 @@ _LABELLED = Changes(network="light", pairs=16, steps=30_000, learning_rate=1.4e-
 _FAST = Changes(
     network="light",
     pairs=128,
-    steps=1500,
+    steps=1000,
     learning_rate=1e-3,
     in_batch="both",
     neighbours=64,

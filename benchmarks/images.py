@@ -27,17 +27,17 @@ from identica.assembly import assemble
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.models import Model
 from identica.recipes import Recipe
-from identica.sources import ArrayPairs, DSprites, KittiMasks, NaturalSprites
+from identica.sources import ArrayPairs, DSprites, KittiMasks, NaturalSprites, Source
 from identica.spaces import Real
 from identica.training import Schedule, make_optimizers, train
-from timed import Timed
+from timed import TimedBatches
 
 IMAGES = 20_000
 LAYOUTS = ("folded", "channels last", "planes")
 DATA = {"masks": KittiMasks(), "dsprites": DSprites("LAP"), "natural": NaturalSprites("discrete")}
 
 
-def squares(size: int) -> Timed:
+def squares(size: int) -> ArrayPairs:
     """Pairs of bytes that show bright squares in places that are near each other."""
     generator = random_stream(0, "squares")
     places = torch.randint(size // 2, (IMAGES, 2), generator=generator)
@@ -45,10 +45,10 @@ def squares(size: int) -> Timed:
     inside = [(axis >= places[:, k, None]) & (axis < places[:, k, None] + size // 4) for k in range(2)]
     images = (inside[0][:, :, None] & inside[1][:, None, :]).to(torch.uint8)[:, None]
     partners = torch.randint(IMAGES, (IMAGES, 2), generator=generator)
-    return Timed(ArrayPairs(images, partners.numpy()))
+    return ArrayPairs(images, partners.numpy())
 
 
-def learner_of(recipe: Recipe, source: Timed, layout: str) -> ContrastiveLearner:
+def learner_of(recipe: Recipe, source: Source, layout: str) -> ContrastiveLearner:
     if layout in ("channels last", "planes"):
         recipe = replace(recipe, encoder=replace(recipe.encoder, fold=1))
     made = assemble(Contrastive(Model(Real(10), "laplace")), recipe, source, 0)
@@ -63,9 +63,10 @@ def learner_of(recipe: Recipe, source: Timed, layout: str) -> ContrastiveLearner
 class Contest:
     """One network in the loop and alone."""
 
-    def __init__(self, recipe: Recipe, source: Timed, layout: str) -> None:
+    def __init__(self, recipe: Recipe, source: Source, layout: str) -> None:
         self.recipe, self.source = recipe, source
         self.learner = learner_of(recipe, source, layout)
+        self.batches = TimedBatches(self.learner)
         self.optimizers = make_optimizers(self.learner, recipe.training)
         self.generator = random_stream(0, "batches")
         self.pairs = recipe.training.batch_size
@@ -84,7 +85,7 @@ class Contest:
 
     def time_loop(self, steps: int) -> None:
         training = self.recipe.training
-        before, started = self.source.seconds, time.perf_counter()
+        before, started = self.batches.seconds, time.perf_counter()
         train(
             self.learner,
             self.source,
@@ -96,7 +97,7 @@ class Contest:
         )
         seconds = time.perf_counter() - started
         self.loop.append(seconds / steps)
-        self.drawing.append((self.source.seconds - before) / seconds)
+        self.drawing.append((self.batches.seconds - before) / seconds)
 
     def result(self) -> dict[str, float]:
         bare, loop = statistics.median(self.bare), statistics.median(self.loop)
@@ -121,7 +122,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads or recipe.training.threads or os.cpu_count() or 1)
     source = squares(arguments.size)
     contests = {name: Contest(recipe, source, name) for name in LAYOUTS}
-    contests |= {name: Contest(recipe, Timed(DATA[name].available().build(0)), name) for name in arguments.data}
+    contests |= {name: Contest(recipe, DATA[name].available().build(0), name) for name in arguments.data}
     for contest in contests.values():
         contest.time_bare(2)
         contest.time_loop(2)

@@ -29,10 +29,11 @@ from identica.assembly import assemble
 from identica.experiments import ROWS
 from identica.laws import Conditional, Normal
 from identica.learners import ContrastiveLearner
-from identica.sources import ScenePairs, Source
+from identica.sources import ScenePairs
 from identica.sources.threedident import MatchedPairs, Matcher, SceneImages, read_scenes
 from identica.spaces import Box
 from identica.training import Schedule, make_optimizers, train
+from timed import TimedBatches
 
 SIGMA = 0.1
 SPACE = Box(10, -1.0, 1.0)
@@ -96,20 +97,6 @@ def loading(images: int, size: int, steps: int) -> dict[str, Any]:
         "images_per_second": round(2 * settings.batch_size * steps / seconds, 1),
         "data_loading_share": round(batches.seconds / seconds, 4),
     }
-
-
-class TimedBatches:
-    """The batches of a learner, with the seconds that drawing them took."""
-
-    def __init__(self, learner: ContrastiveLearner) -> None:
-        self.draw, self.seconds = learner.batch, 0.0
-        learner.batch = self  # type: ignore[method-assign, assignment]
-
-    def __call__(self, source: Source, count: int, generator: torch.Generator) -> tuple[torch.Tensor, ...]:
-        started = time.perf_counter()
-        drawn = self.draw(source, count, generator)
-        self.seconds += time.perf_counter() - started
-        return drawn
 
 
 def _scenes(folder: Path, count: int, size: int) -> ScenePairs:

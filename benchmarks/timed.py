@@ -1,4 +1,4 @@
-"""A source of pairs that says how long drawing them took."""
+"""Batches of a learner, and how long drawing them took."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import time
 
 from torch import Generator, Tensor
 
+from identica.learners import Learner
 from identica.sources import Source
 
 
-class Timed(Source):
-    """The pairs of another source, with the seconds that drawing them took.
+class TimedBatches:
+    """Takes the place of a learner's `batch`, and adds up the seconds that it takes.
 
     Args:
-        source: The other source.
-        most: Observations in a sample, at the most.
+        learner: Whose batches are timed from now on.
     """
 
-    def __init__(self, source: Source, most: int = 10**9) -> None:
-        self.source, self.shape, self.most, self.seconds = source, source.shape, most, 0.0
+    def __init__(self, learner: Learner) -> None:
+        self.draw, self.seconds = learner.batch, 0.0
+        learner.batch = self  # type: ignore[method-assign, assignment]
 
-    def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+    def __call__(self, source: Source, count: int, generator: Generator) -> tuple[Tensor, ...]:
         started = time.perf_counter()
-        drawn = self.source.pairs(count, generator)
+        drawn = self.draw(source, count, generator)
         self.seconds += time.perf_counter() - started
         return drawn
-
-    def sample(self, count: int, generator: Generator) -> Tensor:
-        return self.source.sample(min(count, self.most), generator)

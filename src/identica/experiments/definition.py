@@ -82,8 +82,7 @@ class Changes:
             encoder = replace(encoder, normalise_codes=True, free_widths=True)
         loss = recipe.contrastive
         if loss is not None:
-            neighbours = loss.neighbours if self.neighbours is None else self.neighbours
-            loss = replace(loss, in_batch=self.in_batch or loss.in_batch, neighbours=neighbours)
+            loss = replace(loss, in_batch=self.in_batch or loss.in_batch, neighbours=self.neighbours or loss.neighbours)
         return replace(recipe, training=training, encoder=encoder, contrastive=loss)
 
 

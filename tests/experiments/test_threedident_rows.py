@@ -65,8 +65,8 @@ def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_o
     recipe, labelled = row.run(0).recipe, row.baseline(0).recipe
     assert recipe.contrastive is not None
     assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
-    assert (recipe.training.batch_size, recipe.training.steps) == (128, 6000)
-    assert other.run(0).recipe.training.steps == 1000
+    assert (recipe.training.batch_size, recipe.training.steps) == (128, 12_000)
+    assert other.run(0).recipe.training.steps == 2000
     assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
     assert recipe.encoder.network == labelled.encoder.network == "light"
     paper = row.run(0, "paper").recipe.contrastive

@@ -26,14 +26,14 @@ _LABELLED = Changes(network="light", pairs=16, steps=30_000, learning_rate=1.4e-
 _FAST = Changes(
     network="light",
     pairs=128,
-    steps=1000,
+    steps=2000,
     learning_rate=1e-3,
     in_batch="both",
     neighbours=64,
     with_labels=_LABELLED,
 )
 # The row that the theory is about is trained for longer.
-_MATCHING = replace(_FAST, steps=6000)
+_MATCHING = replace(_FAST, steps=12_000)
 
 Score = tuple[float, float]
 # Identity (R² alone) and supervised scores, R² and MCC, that the rows of a table share.

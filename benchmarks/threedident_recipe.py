@@ -3,8 +3,9 @@
 python benchmarks/threedident_recipe.py [--parts 1 2] [--steps 600] [--workers 2] [--store STORE]
 
 Every part of row t4-01 is replaced alone, on as many pictures in all, into a resumable store. Bits are those of 512
-pairs: they need no factors. R² and MCC are of the test pictures. One more line, `--parts 6`, has partners that were
-rendered; docs/3dident-learning.md says how their folder is made.
+pairs: they need no factors. R² and MCC are of the test pictures. Two more lines, `--parts 6 7`, have partners that were
+rendered (docs/3dident-learning.md says how their folder is made) and the large network, whose steps take far longer.
+Other numbers of pictures, or of pixels, are other folders: name them by IDENTICA_DATA.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ PARTS = (
     Part("64 pairs in a batch, drawn by chance", contrastive={"neighbours": 0}, training={"batch_size": 64}),
     Part("Adam at 2e-3", training={"learning_rate": 2e-3}),
     Part("partners that were rendered"),
+    Part("ResNet-18", encoder={"network": "resnet"}),
 )
 RENDERED = 6
 

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from torch import Tensor
 
-from identica._checks import InputError, at_least_one
+from identica._checks import at_least_one
 from identica._random import random_stream
 from identica.assembly import fit
 from identica.encoders import LightResNet
@@ -31,32 +32,50 @@ from identica.experiments.evaluation import Evaluation, as_numpy, evaluations
 from identica.experiments.restore import restore_learner
 from identica.fitting import held_out_bits
 from identica.laws import Conditional, Law
-from identica.learners import Learner
-from identica.metrics import compute_scores
+from identica.learners import Contrastive, Learner
+from identica.metrics import Score, compute_scores
 from identica.models import Model
+from identica.recipes import TrainingSettings
 from identica.sources import ThreeDIdent
 from identica.sources.threedident import MatchedPairs, Matcher
 from identica.sources.threedident._latent_box import LATENT_BOX
-from identica.spaces import Box
-
-Pairs = tuple[Tensor, Tensor]
 
 ROW = "t4-01"
-MODEL = Model(Box(10), "normal")
 RATE = 1 / 3
 PAIRS = 2048
-_ROTATIONS = slice(3, 6)
+ROTATIONS = slice(3, 6)
 # In the frame of the teapot, which is turned by -45° about its vertical axis.
 LID, SPOUT = (0.0, 0.0, 1.0), (math.sqrt(0.5), -math.sqrt(0.5), 0.0)
+HEAD = f"""\
+| begun | bits of {PAIRS} pairs | R² | of the rotations | of where the lid points | and the spout |
+| --- | --- | --- | --- | --- | --- |"""
 
 
-def network_of(learner: Learner) -> LightResNet:
-    """The residual network inside a learner."""
-    (found,) = (module for module in learner.modules() if isinstance(module, LightResNet))
-    return found
+@dataclass(frozen=True)
+class Judge:
+    """Test images, and pairs of them: numbers of anchors and of their partners."""
+
+    model: Model
+    scored: Evaluation
+    pairs: tuple[Tensor, Tensor]
+
+    def line(self, name: str, learner: Learner) -> str:
+        """A line of the table: bits of pairs, R² of all factors, of the rotations, and of where lid and spout point."""
+        found = self.scored.codes(learner).double()
+        bits = held_out_bits(self.model, *(found[rows] for rows in self.pairs)).mean()
+        factors, codes = as_numpy(self.scored.factors), as_numpy(found)
+        turned = Rotation.from_euler("xyz", factors[:, ROTATIONS] * math.pi / 2)
+        all_factors, lid, spout = (r2(target, codes) for target in (factors, turned.apply(LID), turned.apply(SPOUT)))
+        rotations = ", ".join(f"{100 * value:.1f}" for value in all_factors.per_factor[ROTATIONS])
+        shown = [f"{100 * score.value:.1f}" for score in (all_factors, lid, spout)]
+        return f"| {name} | {bits:.2f} | {shown[0]} | {rotations} | {shown[1]} | {shown[2]} |"
 
 
-def pairs_of_test_images(settings: ThreeDIdent) -> Pairs:
+def r2(factors: NDArray[Any], codes: NDArray[Any]) -> Score:
+    return compute_scores(("r2",), factors, codes)["r2"]
+
+
+def pairs_of_test_images(settings: ThreeDIdent) -> tuple[Tensor, Tensor]:
     """Numbers of anchors and partners among the test images, matched as those to train on are."""
     assert isinstance(settings.pairs, Law)
     test, generator = settings.read("test"), random_stream(0, "pairs of bits")
@@ -65,17 +84,16 @@ def pairs_of_test_images(settings: ThreeDIdent) -> Pairs:
     return rows, matched.partners(test, rows, generator)
 
 
-def line(name: str, learner: Learner, scored: Evaluation, pairs: Pairs) -> str:
-    """A line of the table: bits of pairs, R² of all factors, of the rotations, and of where lid and spout point."""
-    found = scored.codes(learner).double()
-    bits = float(held_out_bits(MODEL, found[pairs[0]], found[pairs[1]]).mean())
-    factors, codes = as_numpy(scored.factors), as_numpy(found)
-    score = compute_scores(("r2",), factors, codes)["r2"]
-    rotations = ", ".join(f"{100 * value:.1f}" for value in score.per_factor[_ROTATIONS])
-    turned = Rotation.from_euler("xyz", factors[:, _ROTATIONS] * math.pi / 2)
-    pointing = [f"{100 * compute_scores(('r2',), turned.apply(way), codes)['r2'].value:.1f}" for way in (LID, SPOUT)]
-    shown = [f"{bits:.2f}", f"{100 * score.value:.1f}", rotations, *pointing]
-    return f"| {name} | {' | '.join(shown)} |"
+def network_of(learner: Learner) -> LightResNet:
+    """The residual network inside a learner."""
+    (found,) = (module for module in learner.modules() if isinstance(module, LightResNet))
+    return found
+
+
+def slower(training: TrainingSettings, steps: int) -> TrainingSettings:
+    """The same training for fewer steps, gentle enough to keep what a network has."""
+    rates = {name: RATE * getattr(training, name) for name in ("learning_rate", "bias_learning_rate")}
+    return replace(training, steps=steps, warmup=math.ceil(steps / 10), **rates)
 
 
 def main() -> None:
@@ -87,34 +105,25 @@ def main() -> None:
     (row,) = find_rows([ROW])
     row = replace(row, source=row.source.available())
     run, baseline = row.run(0), row.baseline(0)
-    if missing := [one.title for one in (run, baseline) if store.load(one.name) is None]:
-        raise InputError(f"--store must hold {ROW} and its baseline, finished; {options.store} is without {missing}")
+    if any(store.load(one.name) is None for one in (run, baseline)):
+        parser.error(f"--store must hold {ROW} and its supervised baseline, finished; {options.store} does not")
     _, found = restore_learner(store, run.name)
     _, labelled = restore_learner(store, baseline.name)
     assert isinstance(run.source, ThreeDIdent)
+    assert isinstance(run.learner, Contrastive)
     source = run.source.build(run.seed)
-    scored, pairs = evaluations(source, run.seed, "cpu")["test"], pairs_of_test_images(run.source)
-    print("| begun | bits of 2048 pairs | R² | of the rotations | of where the lid points | and the spout |")
-    print("| --- |" + " --- |" * 5)
-    print(line(f"at random, {run.recipe.training.steps} steps", found, scored, pairs), flush=True)
-    begin = partial(begin_at, labelled, scored, pairs)
-    training = run.recipe.training
-    slower = replace(
-        training,
-        steps=steps,
-        learning_rate=training.learning_rate * RATE,
-        bias_learning_rate=training.bias_learning_rate * RATE,
-        warmup=math.ceil(steps / 10),
-    )
-    trained = fit(run.learner, replace(run.recipe, training=slower), source, run.seed, prepare=begin)
-    print(line(f"where labels end, {steps} steps", trained.learner, scored, pairs))
+    judge = Judge(run.learner.model, evaluations(source, run.seed, "cpu")["test"], pairs_of_test_images(run.source))
 
+    def begin(learner: Learner) -> None:
+        network_of(learner).load_state_dict(network_of(labelled).state_dict())
+        print(judge.line("where labels end", learner.eval()), flush=True)
+        learner.train()
 
-def begin_at(labelled: Learner, scored: Evaluation, pairs: Pairs, learner: Learner) -> None:
-    """Give the learner the network that labels trained, and show what it has."""
-    network_of(learner).load_state_dict(network_of(labelled).state_dict())
-    print(line("where labels end", learner.eval(), scored, pairs), flush=True)
-    learner.train()
+    print(HEAD)
+    print(judge.line(f"at random, {run.recipe.training.steps} steps", found), flush=True)
+    recipe = replace(run.recipe, training=slower(run.recipe.training, steps))
+    trained = fit(run.learner, recipe, source, run.seed, prepare=begin)
+    print(judge.line(f"where labels end, {steps} steps", trained.learner))
 
 
 if __name__ == "__main__":

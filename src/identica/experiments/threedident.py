@@ -32,7 +32,7 @@ _FAST = Changes(
     neighbours=64,
     with_labels=_LABELLED,
 )
-# The row that the theory is about is trained for longer. Views take about twice as long as partners.
+# The row that the theory is about is trained for longer. A step with views takes half as long again.
 _MATCHING, _VIEWS = (replace(_FAST, steps=steps) for steps in (12_000, 1000))
 
 Score = tuple[float, float]

@@ -20,6 +20,7 @@ from identica.encoders import (
     MLP,
     ConvNet,
     Encoder,
+    GlimpseResNet,
     LightResNet,
     NormalisedHead,
     ResNet18,
@@ -149,7 +150,12 @@ def _kind(backbone: Any) -> str:
     """The name of the network, as `make_backbone` knows it."""
     if isinstance(backbone, MLP):
         return "mlp" if backbone.widths else "linear"
-    kinds: dict[type[nn.Module], str] = {ConvNet: "conv", LightResNet: "light", ResNet18: "resnet"}
+    kinds: dict[type[nn.Module], str] = {
+        ConvNet: "conv",
+        LightResNet: "light",
+        GlimpseResNet: "glimpse",
+        ResNet18: "resnet",
+    }
     return kinds.get(type(backbone), "own")
 
 

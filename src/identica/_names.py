@@ -25,7 +25,7 @@ SPACES = ("sphere", "box", "unbounded")
 CONDITIONALS = ("auto", "vmf", "laplace", "normal", "gennorm(beta=3)")
 """Families of conditionals; `gennorm` takes any exponent."""
 
-ENCODERS = ("auto", "linear", "mlp", "conv", "light", "resnet", "deep mlp")
+ENCODERS = ("auto", "linear", "mlp", "conv", "light", "glimpse", "resnet", "deep mlp")
 """Networks."""
 
 ENGINES = ("local", "ray")

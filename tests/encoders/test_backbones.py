@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import MLP, ConvNet, LightResNet, ResNet18, make_backbone
+from identica.encoders import MLP, ConvNet, GlimpseResNet, LightResNet, ResNet18, make_backbone
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from identica.encoders import MLP, ConvNet, LightResNet, ResNet18, make_backbone
         ("mlp", (12,), MLP),
         ("conv", (1, 28, 28), ConvNet),
         ("light", (3, 32, 48), LightResNet),
+        ("glimpse", (3, 32, 48), GlimpseResNet),
         ("resnet", (3, 32, 48), ResNet18),
     ],
 )
@@ -61,7 +62,7 @@ def test_widths_and_slope_are_those_of_the_mlp(generator: torch.Generator) -> No
             (1, 64, 64),
             {},
             "encoder 'mlp' needs observations of shape [features], got observations of shape [1, 64, 64]: "
-            "use 'conv', 'light' or 'resnet'",
+            "use 'conv', 'light', 'glimpse' or 'resnet'",
         ),
         (
             "conv",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -50,7 +52,8 @@ def test_the_first_filters_begin_at_what_patches_differ_in(generator: torch.Gene
     torch.testing.assert_close(filters @ filters.T, torch.eye(8), atol=1e-5, rtol=0)
     first = filters[0].view(5, 5)
     assert float((first - first.mean(dim=0)).abs().max()) < 0.05  # constant along the stripes
-    made = make_encoder(find_rows(["t4-01"])[0].run(0).recipe.encoder, Real(5), images.expand(-1, 3, -1, -1), generator)
+    settings = replace(find_rows(["t4-01"])[0].run(0).recipe.encoder, network="light")
+    made = make_encoder(settings, Real(5), images.expand(-1, 3, -1, -1), generator)
     filters = made.backbone.features[0].weight.detach().flatten(1)  # type: ignore[index, union-attr]
     torch.testing.assert_close(filters @ filters.T, torch.eye(24), atol=1e-4, rtol=0)
 

@@ -68,7 +68,7 @@ def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_o
     assert (recipe.training.batch_size, recipe.training.steps) == (128, 12_000)
     assert [one.run(0).recipe.training.steps for one in (other, views)] == [2000, 1000]
     assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
-    assert recipe.encoder.network == labelled.encoder.network == "light"
+    assert (recipe.encoder.network, labelled.encoder.network) == ("glimpse", "light")
     paper = row.run(0, "paper").recipe.contrastive
     assert paper is not None
     assert (paper.in_batch, paper.neighbours) == ("anchors", 0)

@@ -6,6 +6,7 @@ from identica.encoders.convnet import ConvNet
 from identica.encoders.deconvnet import DeconvNet
 from identica.encoders.encoder import Encoder
 from identica.encoders.encoding import encode, rows_at_once
+from identica.encoders.glimpse import Glimpse, GlimpseResNet
 from identica.encoders.heads import (
     BoxHead,
     Head,
@@ -45,6 +46,8 @@ __all__ = [
     "Encoder",
     "EncoderSettings",
     "Front",
+    "Glimpse",
+    "GlimpseResNet",
     "Head",
     "Initialisation",
     "InputNoise",

@@ -11,6 +11,7 @@ from identica._checks import InputError
 from identica.encoders._layers import Initialisation
 from identica.encoders._stages import fold_for
 from identica.encoders.convnet import ConvNet
+from identica.encoders.glimpse import GlimpseResNet
 from identica.encoders.light import LightResNet
 from identica.encoders.mlp import MLP
 from identica.encoders.resnet import ResNet18
@@ -22,15 +23,16 @@ _NEEDS = {
     "mlp": "observations of shape [features]",
     "conv": "images of shape [channels, height, width]",
     "light": "images of shape [channels, height, width]",
+    "glimpse": "images of shape [channels, height, width]",
     "resnet": "images of shape [channels, height, width]",
 }
 BACKBONES = tuple(_NEEDS)
 """Names of the networks that `make_backbone` knows."""
 
-IMAGE_BACKBONES = ("conv", "light", "resnet")
+IMAGE_BACKBONES = ("conv", "light", "glimpse", "resnet")
 """Those of them that take images."""
 
-_HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv', 'light' or 'resnet'"}
+_HINTS = {1: "use 'mlp' or 'linear'", 3: "use 'conv', 'light', 'glimpse' or 'resnet'"}
 
 
 def make_backbone(
@@ -44,11 +46,11 @@ def make_backbone(
     initialisation: Initialisation = "kaiming",
     fold: int = 1,
 ) -> nn.Module:
-    """The network from observations of `shape` to unconstrained codes: `linear`, `mlp`, `conv`, `light` or `resnet`.
+    """The network from observations of `shape` to unconstrained codes: one of `BACKBONES`.
 
     Args:
         kind: `mlp`, or `linear` (an `MLP` without hidden layers), for vectors; `conv` (`ConvNet`), `light`
-            (`LightResNet`) or `resnet` (`ResNet18`) for images.
+            (`LightResNet`), `glimpse` (`GlimpseResNet`) or `resnet` (`ResNet18`) for images.
         shape: Shape of one observation: [features] or [channels, height, width].
         outputs: Number of codes.
         generator: Source of the initial weights.
@@ -87,8 +89,9 @@ def _make(
     if kind == "conv":
         fold = fold_for(height, width, _checks.at_least_one("fold", fold))
         return ConvNet(channels, height, width, outputs, generator=generator, fold=fold)
-    if kind == "light":
-        return LightResNet(channels, height, width, outputs, generator=generator)
+    if kind in ("light", "glimpse"):
+        network = LightResNet if kind == "light" else GlimpseResNet
+        return network(channels, height, width, outputs, generator=generator)
     for name, value in (("height", height), ("width", width)):
         _checks.at_least_one(name, value)
     return ResNet18(channels, outputs, generator=generator)

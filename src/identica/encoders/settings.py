@@ -13,6 +13,7 @@ from identica._checks import InputError
 from identica.encoders._layers import Initialisation
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
+from identica.encoders.glimpse import GlimpseResNet
 from identica.encoders.heads import make_head
 from identica.encoders.light import LightResNet
 from identica.encoders.scalings import Scaling, make_scaling
@@ -46,7 +47,7 @@ class EncoderSettings:
         scale_start: First value of the head's radius or bound.
         logarithmic_scale: Learn the logarithm of that scale.
         normalise_codes: Keep the scale of codes in the head, by their moments instead of by bounds.
-        network: `linear`, `mlp`, `conv`, `light` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
+        network: `linear`, `mlp`, `conv`, `light`, `glimpse` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
         free_widths: Learn a width for each code, beside the scale of all of them.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
         scaling: What each value of vectors passes first.
@@ -106,7 +107,7 @@ def make_encoder(
     with torch.no_grad():
         scaled = sample if settings.scaling == "none" else scaling(sample)
     front = _front(settings, scaled, space.dim)
-    if isinstance(backbone, LightResNet) and network is None:
+    if isinstance(backbone, LightResNet | GlimpseResNet) and network is None:
         with torch.no_grad():
             some = scaled[:_IMAGES_MEASURED]
             backbone.begin_at_patches(some if front is None else front(some))

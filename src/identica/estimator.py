@@ -46,9 +46,9 @@ class ContrastiveICA(Findings, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         widths: `free` fits a width of the conditional to each component, `equal` one to all, as the paper does.
         axes: `learnt`, or for `unbounded` and `normal`, which leave a rotation open, `second-order`: the basis in which
             the covariances of components and of partner differences are diagonal. Justified if all widths differ.
-        encoder: `linear`, `mlp` or `deep mlp` for arrays of features, `conv`, `light` or `resnet` for images [samples,
-            channels, height, width], or any `torch.nn.Module` with `n_components` outputs. `auto` chooses by held-out
-            pairs.
+        encoder: `linear`, `mlp` or `deep mlp` for arrays of features, `conv`, `light`, `glimpse` or `resnet` for images
+            [samples, channels, height, width], or any `torch.nn.Module` with `n_components` outputs. `auto` chooses by
+            held-out pairs.
         pca_components: Keep so many directions of the features, those of most variance; None for all of them. `auto`
             chooses by held-out pairs.
         scaling: What each value passes first: `none`, `sqrt` or `log1p` (for counts), `robust` (for different units

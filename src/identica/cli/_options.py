@@ -113,7 +113,8 @@ class FitOptions:
     encoder: Annotated[
         str,
         typer.Option(
-            "--encoder", help="linear, mlp or 'deep mlp'; conv, light, glimpse or resnet for images; auto: by held-out bits."
+            "--encoder",
+            help="linear, mlp or 'deep mlp'; conv, light, glimpse or resnet for images; auto: by held-out bits.",
         ),
     ] = "auto"
     pca_components: Annotated[

@@ -47,7 +47,8 @@ class EncoderSettings:
         scale_start: First value of the head's radius or bound.
         logarithmic_scale: Learn the logarithm of that scale.
         normalise_codes: Keep the scale of codes in the head, by their moments instead of by bounds.
-        network: `linear`, `mlp`, `conv`, `light`, `glimpse` or `resnet`; `auto` takes `mlp` for vectors and `conv` for images.
+        network: `linear`, `mlp`, `conv`, `light`, `glimpse` or `resnet`; `auto` takes `mlp` for vectors, `conv` for
+            images.
         free_widths: Learn a width for each code, beside the scale of all of them.
         directions: How many directions of vectors to keep, those of most variance; all of them if not given.
         scaling: What each value of vectors passes first.

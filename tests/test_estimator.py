@@ -240,9 +240,10 @@ def test_a_network_that_folds_pixels_comes_back(tmp_path: Path) -> None:
     assert np.array_equal(ContrastiveICA.load(tmp_path / "model").transform(images), model.transform(images))
 
 
-def test_images(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoder", ["conv", "light", "glimpse"])
+def test_images(encoder: str, tmp_path: Path) -> None:
     images = np.random.default_rng(0).integers(0, 255, size=(40, 16, 16), dtype=np.uint8)
-    model = ContrastiveICA(2, encoder="conv", lag=1, **QUICK).fit(images)
+    model = ContrastiveICA(2, encoder=encoder, lag=1, **QUICK).fit(images)
     codes = model.transform(images[:, None])
     assert codes.shape == (40, 2)
     model.save(tmp_path / "model")

@@ -28,6 +28,7 @@ class Encoder(nn.Module):
         noise: Deviation of the noise on what the backbone sees in training.
         bfloat16: Whether the backbone computes with 16 bits in training. Head and loss never do: distances of near
             codes would be rounded away.
+        spare: How many more outputs the backbone has than there are codes: they come last, and only training sees them.
     """
 
     def __init__(
@@ -39,12 +40,13 @@ class Encoder(nn.Module):
         scaling: nn.Module | None = None,
         noise: float = 0.0,
         bfloat16: bool = False,
+        spare: int = 0,
     ) -> None:
         super().__init__()
         self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
         self.noise = InputNoise(noise) if noise > 0 else nn.Identity()
-        self.backbone, self.in_bfloat16 = backbone, bfloat16
+        self.backbone, self.in_bfloat16, self.spare = backbone, bfloat16, spare
         self.head: Head = head
         self.stretch = nn.Identity() if stretch is None else stretch
 
@@ -63,14 +65,22 @@ class Encoder(nn.Module):
 
     def behind_front(self, values: Tensor) -> Tensor:
         """Codes of what `front` gives, that all have one width."""
-        noisy: Tensor = self.noise(values)
+        return self.with_spare(values)[0]
+
+    def with_spare(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Codes of what `front` gives, that all have one width, and spare ones, which have no bounds."""
+        raw = self._raw(self.noise(values))
+        count = raw.shape[1] - self.spare
+        codes: Tensor = self.head(raw[:, :count])
+        return codes, raw[:, count:]
+
+    def _raw(self, values: Tensor) -> Tensor:
         if not (self.in_bfloat16 and self.training):
-            codes: Tensor = self.head(self.backbone(noisy))
-            return codes
-        with torch.autocast(noisy.device.type, torch.bfloat16):
-            raw: Tensor = self.backbone(noisy)
-        codes = self.head(raw.to(values.dtype))
-        return codes
+            raw: Tensor = self.backbone(values)
+            return raw
+        with torch.autocast(values.device.type, torch.bfloat16):
+            raw = self.backbone(values)
+        return raw.to(values.dtype)
 
     def unstretched(self, observations: Tensor) -> Tensor:
         """Codes of `observations` that all have one width."""

@@ -56,6 +56,7 @@ class EncoderSettings:
         fold: Pixels a side that are channels for `conv`, if images are large enough.
         bfloat16: Whether the network computes with 16 bits in training.
         slow_start: Deviation of codes whose last layer begins at slow features of the layers before; 0 for none.
+        spare: How many codes there are beside those of the space, in training alone.
     """
 
     widths: tuple[int, ...]
@@ -73,6 +74,7 @@ class EncoderSettings:
     fold: int = 1
     bfloat16: bool = False
     slow_start: float = 0.0
+    spare: int = 0
 
 
 def make_encoder(
@@ -91,7 +93,7 @@ def make_encoder(
         backbone = make_backbone(
             _network_for(settings.network, sample),
             sample.shape[1:],
-            space.dim,
+            space.dim + settings.spare,
             widths=settings.widths,
             slope=settings.slope,
             initialisation=settings.initialisation,
@@ -112,7 +114,8 @@ def make_encoder(
         with torch.no_grad():
             some = scaled[:_IMAGES_MEASURED]
             backbone.begin_at_patches(some if front is None else front(some))
-    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16)
+    spare = settings.spare if network is None else 0
+    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16, spare)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

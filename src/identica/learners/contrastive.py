@@ -126,6 +126,7 @@ class ContrastiveLearner(Learner):
             anchor_weight=settings.anchor_weight,
             in_batch=settings.in_batch,
         )
+        self.spare_objective = replace(self.objective, similarity=PowerDistance(2.0))
         self._front_is_done = False
         self.neighbourhoods: Neighbourhoods | None = None
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
@@ -145,12 +146,13 @@ class ContrastiveLearner(Learner):
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         observed = torch.cat(batch[:2])
-        codes = self.encoder.behind_front(observed) if self._front_is_done else self.encoder.unstretched(observed)
+        codes, spare = self.encoder.with_spare(observed if self._front_is_done else self.encoder.front(observed))
         if self.neighbourhoods is not None:
             self.neighbourhoods.remember(batch[2], codes.chunk(2)[0])
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
-        return self.infonce(first, second, progress) + penalty
+        beside = self.spare_objective(*spare.chunk(2)) if self.encoder.spare > 0 else 0.0
+        return self.infonce(first, second, progress) + penalty + beside
 
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:

@@ -3,7 +3,7 @@
 python benchmarks/threedident_recipe.py [--parts 1 2] [--steps 600] [--workers 2] [--store STORE]
 
 Every part of row t4-01 is replaced alone, on as many pictures in all, into a resumable store. Bits are those of 512
-pairs: they need no factors. R² and MCC are of the test pictures. Two more lines, `--parts 7 8`, have partners that were
+pairs: they need no factors. R² and MCC are of the test pictures. Two more lines, `--parts 8 9`, have partners that were
 rendered (docs/3dident-learning.md says how their folder is made) and the large network, whose steps take far longer.
 Other numbers of pictures, or of pixels, are other folders: name them by IDENTICA_DATA.
 """
@@ -28,12 +28,13 @@ PARTS = (
     Part("strangers drawn by chance", contrastive={"neighbours": 0}),
     Part("anchors alone ask, among anchors", contrastive={"in_batch": "anchors"}),
     Part("64 pairs in a batch, drawn by chance", contrastive={"neighbours": 0}, training={"batch_size": 64}),
-    Part("Adam at 1e-3", training={"learning_rate": 1e-3}),
-    Part("no second look", encoder={"network": "light"}),
+    Part("Adam at 2e-3", training={"learning_rate": 2e-3}),
+    Part("a second look", encoder={"network": "glimpse"}),
+    Part("a second look, and 24 wide codes", encoder={"network": "glimpse", "wide": 24}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),
 )
-RENDERED = 7
+RENDERED = 8
 
 
 def plan(numbers: Sequence[int], steps: int) -> dict[Key, Run]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -77,8 +79,7 @@ def test_a_glimpse_learns_to_look_at_the_one_bright_spot(generator: torch.Genera
 
 def test_the_first_filters_begin_at_patches(generator: torch.Generator) -> None:
     images = torch.rand(200, 3, 16, 16, generator=generator)
-    settings = find_rows(["t4-01"])[0].run(0).recipe.encoder
-    assert settings.network == "glimpse"
+    settings = replace(find_rows(["t4-01"])[0].run(0).recipe.encoder, network="glimpse")
     network = make_encoder(settings, Real(5), images, generator).backbone
     assert isinstance(network, GlimpseResNet)
     filters = network.stem[0].weight.detach().flatten(1)  # type: ignore[operator, union-attr]

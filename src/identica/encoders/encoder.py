@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from identica.encoders.heads import Head
+from identica.encoders.narrowing import Narrowing
 from identica.encoders.noise import InputNoise
 from identica.encoders.units import Stretch, Units
 from identica.encoders.whitening import Standardisation, Whitening
@@ -17,7 +18,7 @@ __all__ = ["Encoder"]
 
 @final
 class Encoder(nn.Module):
-    """f = stretch ∘ head ∘ backbone ∘ noise ∘ whitening ∘ scaling.
+    """f = stretch ∘ head ∘ narrowing ∘ backbone ∘ noise ∘ whitening ∘ scaling.
 
     Args:
         backbone: Any module from (whitened) observations to unconstrained codes.
@@ -28,7 +29,7 @@ class Encoder(nn.Module):
         noise: Deviation of the noise on what the backbone sees in training.
         bfloat16: Whether the backbone computes with 16 bits in training. Head and loss never do: distances of near
             codes would be rounded away.
-        spare: How many more outputs the backbone has than there are codes: they come last, and only training sees them.
+        narrowing: From more codes, which the backbone then gives and training alone sees, to those of the space.
     """
 
     def __init__(
@@ -40,13 +41,14 @@ class Encoder(nn.Module):
         scaling: nn.Module | None = None,
         noise: float = 0.0,
         bfloat16: bool = False,
-        spare: int = 0,
+        narrowing: Narrowing | None = None,
     ) -> None:
         super().__init__()
         self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
         self.noise = InputNoise(noise) if noise > 0 else nn.Identity()
-        self.backbone, self.in_bfloat16, self.spare = backbone, bfloat16, spare
+        self.backbone, self.in_bfloat16 = backbone, bfloat16
+        self.narrowing = narrowing
         self.head: Head = head
         self.stretch = nn.Identity() if stretch is None else stretch
 
@@ -65,14 +67,13 @@ class Encoder(nn.Module):
 
     def behind_front(self, values: Tensor) -> Tensor:
         """Codes of what `front` gives, that all have one width."""
-        return self.with_spare(values)[0]
+        return self.with_wide(values)[0]
 
-    def with_spare(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Codes of what `front` gives, that all have one width, and spare ones, which have no bounds."""
+    def with_wide(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Codes of what `front` gives, that all have one width, and what the backbone gave them from."""
         raw = self._raw(self.noise(values))
-        count = raw.shape[1] - self.spare
-        codes: Tensor = self.head(raw[:, :count])
-        return codes, raw[:, count:]
+        codes: Tensor = self.head(raw if self.narrowing is None else self.narrowing(raw))
+        return codes, raw
 
     def _raw(self, values: Tensor) -> Tensor:
         if not (self.in_bfloat16 and self.training):

@@ -16,6 +16,7 @@ from identica.encoders.encoder import Encoder
 from identica.encoders.glimpse import GlimpseResNet
 from identica.encoders.heads import make_head
 from identica.encoders.light import LightResNet
+from identica.encoders.narrowing import Narrowing
 from identica.encoders.scalings import Scaling, make_scaling
 from identica.encoders.units import Stretch
 from identica.encoders.whitening import Standardisation, Whitening
@@ -56,7 +57,8 @@ class EncoderSettings:
         fold: Pixels a side that are channels for `conv`, if images are large enough.
         bfloat16: Whether the network computes with 16 bits in training.
         slow_start: Deviation of codes whose last layer begins at slow features of the layers before; 0 for none.
-        spare: How many codes there are beside those of the space, in training alone.
+        wide: How many codes the network gives, without bounds, for a small one to make those of the space of; 0 if it
+            gives these itself.
     """
 
     widths: tuple[int, ...]
@@ -74,7 +76,7 @@ class EncoderSettings:
     fold: int = 1
     bfloat16: bool = False
     slow_start: float = 0.0
-    spare: int = 0
+    wide: int = 0
 
 
 def make_encoder(
@@ -93,7 +95,7 @@ def make_encoder(
         backbone = make_backbone(
             _network_for(settings.network, sample),
             sample.shape[1:],
-            space.dim + settings.spare,
+            settings.wide or space.dim,
             widths=settings.widths,
             slope=settings.slope,
             initialisation=settings.initialisation,
@@ -114,8 +116,8 @@ def make_encoder(
         with torch.no_grad():
             some = scaled[:_IMAGES_MEASURED]
             backbone.begin_at_patches(some if front is None else front(some))
-    spare = settings.spare if network is None else 0
-    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16, spare)
+    narrowing = Narrowing(settings.wide, space.dim, generator) if settings.wide > 0 and network is None else None
+    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16, narrowing)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

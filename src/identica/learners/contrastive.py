@@ -35,6 +35,9 @@ __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
 Axes = Literal["learnt", "second-order"]
 """Where the axes of the codes come from."""
 
+# Part of the steps after which codes are made of wide ones. If they began with these, they would find what is simple in
+# them first, as wide ones do, and keep to it.
+_NARROW_FROM = 0.5
 _CALIBRATION_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 
 
@@ -126,7 +129,7 @@ class ContrastiveLearner(Learner):
             anchor_weight=settings.anchor_weight,
             in_batch=settings.in_batch,
         )
-        self.spare_objective = replace(self.objective, similarity=PowerDistance(2.0))
+        self.wide_objective = replace(self.objective, similarity=PowerDistance(2.0))
         self._front_is_done = False
         self.neighbourhoods: Neighbourhoods | None = None
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
@@ -146,13 +149,16 @@ class ContrastiveLearner(Learner):
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         observed = torch.cat(batch[:2])
-        codes, spare = self.encoder.with_spare(observed if self._front_is_done else self.encoder.front(observed))
+        codes, wide = self.encoder.with_wide(observed if self._front_is_done else self.encoder.front(observed))
+        is_wide = self.encoder.narrowing is not None
         if self.neighbourhoods is not None:
-            self.neighbourhoods.remember(batch[2], codes.chunk(2)[0])
+            self.neighbourhoods.remember(batch[2], (wide if is_wide else codes).chunk(2)[0])
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
-        beside = self.spare_objective(*spare.chunk(2)) if self.encoder.spare > 0 else 0.0
-        return self.infonce(first, second, progress) + penalty + beside
+        loss = self.infonce(first, second, progress) + penalty
+        if is_wide:
+            loss = self.wide_objective(*wide.chunk(2)) + (loss if progress >= _NARROW_FROM else 0.0 * loss)
+        return loss
 
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:
@@ -171,7 +177,9 @@ class ContrastiveLearner(Learner):
                 f"neighbours must be 0 unless the source numbers its observations, got {self.settings.neighbours} "
                 f"with {type(source).__name__}"
             )
-        found = Neighbourhoods(len(source), self.model.space.dim, self.settings.neighbours)
+        narrowing = self.encoder.narrowing
+        dim = self.model.space.dim if narrowing is None else len(narrowing.mean)
+        found = Neighbourhoods(len(source), dim, self.settings.neighbours)
         return found.to(self.units.shift.device)
 
     @contextmanager

@@ -8,7 +8,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from identica.encoders._layers import linear
-from identica.encoders.light import (
+from identica.encoders._light_parts import (
     as_maps,
     begin_at_patches,
     check_sizes,

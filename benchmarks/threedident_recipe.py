@@ -30,7 +30,7 @@ PARTS = (
     Part("64 pairs in a batch, drawn by chance", contrastive={"neighbours": 0}, training={"batch_size": 64}),
     Part("Adam at 2e-3", training={"learning_rate": 2e-3}),
     Part("a second look", encoder={"network": "glimpse"}),
-    Part("a second look, and 24 wide codes", encoder={"network": "glimpse", "wide": 24}),
+    Part("a second look, and 24 wide codes", encoder={"network": "glimpse"}, contrastive={"wide": 24}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),
 )

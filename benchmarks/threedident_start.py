@@ -2,8 +2,8 @@
 
 python benchmarks/threedident_start.py [--store runs/3dident] [--steps 300]
 
-The network of the supervised baseline becomes the contrastive encoder, which is then trained as the row trains its
-own, on pairs alone and at a third of its learning rate. If the loss had no use for the rotations they would
+The network of the supervised baseline becomes the beginning of the contrastive encoder, which is then trained as the
+row trains it, on pairs alone and at a third of its learning rate. If the loss had no use for the rotations they would
 fade. Bits are those of 2048 pairs of test images, which nothing was trained on. The store must hold the row and its
 baseline, with weights:
 
@@ -121,8 +121,7 @@ def main() -> None:
 
     print(HEAD)
     print(judge.line(f"at random, {run.recipe.training.steps} steps", found), flush=True)
-    encoder = replace(run.recipe.encoder, network=baseline.recipe.encoder.network)
-    recipe = replace(run.recipe, encoder=encoder, training=slower(run.recipe.training, steps))
+    recipe = replace(run.recipe, training=slower(run.recipe.training, steps))
     trained = fit(run.learner, recipe, source, run.seed, prepare=begin)
     print(judge.line(f"where labels end, {steps} steps", trained.learner))
 

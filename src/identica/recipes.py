@@ -96,6 +96,8 @@ class ContrastiveSettings:
             strangers; `anchor_weight` in all of them if 0.
         neighbours: How many anchors of a batch are near to one another, by their latest codes; 0 to draw all by chance.
             The source must number its observations.
+        wide: How many codes without bounds the encoder learns, to make those of the model of in the second half of the
+            steps; 0 to learn these at once. A network of the caller's own has none.
     """
 
     positive_in_denominator: bool
@@ -106,6 +108,7 @@ class ContrastiveSettings:
     width_pull: float = 0.0
     easy_anchor_weight: float = 0.0
     neighbours: int = 0
+    wide: int = 0
 
 
 @final

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from identica._checks import InputError
-from identica.encoders import LightResNet, make_encoder
+from identica.encoders import GlimpseResNet, LightResNet, make_encoder
+from identica.encoders._small_resnet import SmallResNet
 from identica.experiments import find_rows
 from identica.spaces import Real
 
@@ -22,15 +23,17 @@ def test_images_are_halved_until_little_remains(height: int, width: int, remaini
     assert torch.allclose(network((255 * images).byte()), network((255 * images).byte().float()))
 
 
-def test_light_weights_come_from_the_generator_alone_and_lie_channels_last() -> None:
+@pytest.mark.parametrize("network", [LightResNet, GlimpseResNet])
+def test_weights_come_from_the_generator_alone_and_lie_channels_last(network: type[SmallResNet]) -> None:
     before = torch.get_rng_state()
     one, two, three = (
-        LightResNet(3, 16, 16, 5, generator=torch.Generator().manual_seed(seed), first=8) for seed in (1, 1, 2)
+        network(3, 16, 16, 5, generator=torch.Generator().manual_seed(seed), first=8) for seed in (1, 1, 2)
     )
     assert torch.equal(torch.get_rng_state(), before)
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
-    assert not torch.equal(one.features[0].weight, three.features[0].weight)
-    assert one.features[0].weight.is_contiguous(memory_format=torch.channels_last)
+    stem, other = next(one.parameters()), next(three.parameters())
+    assert not torch.equal(stem, other)
+    assert stem.is_contiguous(memory_format=torch.channels_last)
 
 
 def test_where_something_is_reaches_the_codes() -> None:
@@ -58,8 +61,11 @@ def test_the_first_filters_begin_at_what_patches_differ_in(generator: torch.Gene
     torch.testing.assert_close(filters @ filters.T, torch.eye(24), atol=1e-4, rtol=0)
 
 
-def test_light_networks_refuse_other_images(generator: torch.Generator) -> None:
+@pytest.mark.parametrize("network", [LightResNet, GlimpseResNet])
+def test_other_images_are_refused(network: type[SmallResNet], generator: torch.Generator) -> None:
     with pytest.raises(InputError, match="height must be at least 16, got 8"):
-        LightResNet(3, 8, 64, 5, generator=generator)
+        network(3, 8, 64, 5, generator=generator)
+    with pytest.raises(InputError, match="width must be at least 16, got 8"):
+        network(3, 64, 8, 5, generator=generator)
     with pytest.raises(InputError, match=r"images must have shape \[count, 3, 16, 16\]"):
-        LightResNet(3, 16, 16, 5, generator=generator)(torch.rand(2, 3, 17, 16))
+        network(3, 16, 16, 5, generator=generator)(torch.rand(2, 3, 17, 16))

@@ -70,9 +70,7 @@ def recipe_with(neighbours: int) -> Recipe:
     recipe = find_rows(["t4-01"])[0].run(0).recipe
     assert recipe.contrastive is not None
     training = replace(recipe.training, batch_size=16, steps=30)
-    encoder = replace(recipe.encoder, wide=0)
-    loss = replace(recipe.contrastive, neighbours=neighbours)
-    return replace(recipe, training=training, encoder=encoder, contrastive=loss)
+    return replace(recipe, training=training, contrastive=replace(recipe.contrastive, neighbours=neighbours))
 
 
 def trained(source: ScenePairs, path: Path | None, steps: int) -> ContrastiveLearner:

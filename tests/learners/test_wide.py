@@ -19,7 +19,8 @@ MODELS = (Model(Box(2), "laplace"), Model(Sphere(3), "vmf"))
 
 def learner(model: Model, wide: int) -> ContrastiveLearner:
     recipe = contrastive_recipe("fast", model)
-    changed = replace(recipe, encoder=replace(recipe.encoder, wide=wide))
+    assert recipe.contrastive is not None
+    changed = replace(recipe, contrastive=replace(recipe.contrastive, wide=wide))
     return Contrastive(model).build(changed, torch.randn(100, 4), Generator().manual_seed(0)).eval()
 
 

@@ -8,60 +8,34 @@ import torch
 from torch import Generator, Tensor, nn
 
 from identica.encoders._layers import linear
-from identica.encoders._light_parts import (
-    as_maps,
-    begin_at_patches,
-    check_sizes,
-    halving_blocks,
-    make_projection,
-    make_stem,
-)
-from identica.encoders.resnet import memory_format_of
+from identica.encoders._small_resnet import SmallResNet, halving_blocks, make_projection
 
 __all__ = ["Glimpse", "GlimpseResNet"]
 
 
 @final
-class GlimpseResNet(nn.Module):
+class GlimpseResNet(SmallResNet):
     """W_2 φ(W_1 h(x)), with h features of all of x and of a part of it, and φ a leaky ReLU between 10N and N outputs.
 
-    All of x goes through the blocks of a `LightResNet`. The map before the last one decides where to look (`Glimpse`),
-    and blocks of their own see that part of the first map, half as high and half as wide. An object is then in the
-    middle wherever it is in the image: how it is turned is learnt once, and not anew for each place.
-
-    Args:
-        channels: Number of channels of an image.
-        height: Its height in pixels, 16 or more.
-        width: Its width in pixels, 16 or more.
-        outputs: Number N of codes.
-        generator: Source of the initial weights.
-        first: Channels of the first convolution.
+    All of x goes through the blocks of a `LightResNet`, whose arguments this network takes. The map before the last one
+    decides where to look (`Glimpse`), and blocks of their own see that part of the first map, half as high and half as
+    wide. An object then keeps its place there wherever it is in the image: how it is turned is learnt once, and not
+    anew for each place.
     """
 
-    def __init__(
-        self, channels: int, height: int, width: int, outputs: int, *, generator: Generator, first: int = 24
+    def _build(
+        self, stem: nn.Sequential, maps: int, rows: int, columns: int, outputs: int, generator: Generator
     ) -> None:
-        super().__init__()
-        check_sizes(channels, height, width, outputs, first)
-        self.shape = (channels, height, width)
-        rows, columns = -(-height // 2), -(-width // 2)
-        self.stem = make_stem(channels, first, generator)
-        blocks, of_all = halving_blocks(first, rows, columns, generator)
+        self.stem = stem
+        blocks, of_all = halving_blocks(maps, rows, columns, generator)
         self.blocks = nn.ModuleList(blocks)
-        self.glimpse = Glimpse(first * 2 ** (len(blocks) - 1), rows // 2, columns // 2, generator=generator)
-        closer, of_part = halving_blocks(first, rows // 2, columns // 2, generator)
+        self.glimpse = Glimpse(maps * 2 ** (len(blocks) - 1), rows // 2, columns // 2, generator=generator)
+        closer, of_part = halving_blocks(maps, rows // 2, columns // 2, generator)
         self.closer = nn.Sequential(*closer)
         self.projection = make_projection(of_all + of_part + self.glimpse.numbers, outputs, generator)
-        self.memory_format = memory_format_of(first)
-        self.to(memory_format=self.memory_format)  # type: ignore[call-overload]
 
-    def begin_at_patches(self, images: Tensor) -> None:
-        """Let the filters of the first convolution be the principal components of patches of these images."""
-        begin_at_patches(self.stem[0], images)
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Unconstrained codes of `images`, [count, channels, height, width], floating point or bytes."""
-        maps = [self.stem(as_maps(images, self.shape, self.memory_format))]
+    def _codes(self, images: Tensor) -> Tensor:
+        maps = [self.stem(images)]
         for block in self.blocks:
             maps.append(block(maps[-1]))
         part, places = self.glimpse(maps[-2], maps[0])

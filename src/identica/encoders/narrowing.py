@@ -19,9 +19,9 @@ _MOMENTUM = 0.01
 class Narrowing(nn.Module):
     """A small network from wide codes, in units of their own deviation, to unconstrained codes.
 
-    Where a factor is turned, such as a rotation, a few numbers of it are simple to see, and once these are codes no
-    simple one completes them: training stays there. More codes than factors have room for all of them. What they hold
-    is then in so few numbers that a small network finds the factors among them.
+    Of some factors, such as a rotation, a few numbers are simple to see, and once these are codes no simple one
+    completes them: training stays there. More codes than factors have room for all of it. They are still few, and a
+    small network finds the factors among them. Gradients stop at the wide codes, which have a loss of their own.
 
     Moments are those of the latest batches, in training too: a batch of observations that are alike has others.
 
@@ -41,7 +41,7 @@ class Narrowing(nn.Module):
         self.register_buffer("square", torch.ones(wide, device=generator.device))
 
     def forward(self, codes: Tensor) -> Tensor:
-        """Unconstrained codes of wide ones; nothing of what they are asked for reaches these."""
+        """Unconstrained codes of wide ones."""
         fixed = codes.detach()
         if self.training:
             self.mean.lerp_(fixed.mean(dim=0).to(self.mean), _MOMENTUM)

@@ -11,11 +11,10 @@ from torch import Generator, Tensor, nn
 
 from identica._checks import InputError
 from identica.encoders._layers import Initialisation
+from identica.encoders._small_resnet import SmallResNet
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
-from identica.encoders.glimpse import GlimpseResNet
 from identica.encoders.heads import make_head
-from identica.encoders.light import LightResNet
 from identica.encoders.narrowing import Narrowing
 from identica.encoders.scalings import Scaling, make_scaling
 from identica.encoders.units import Stretch
@@ -57,8 +56,6 @@ class EncoderSettings:
         fold: Pixels a side that are channels for `conv`, if images are large enough.
         bfloat16: Whether the network computes with 16 bits in training.
         slow_start: Deviation of codes whose last layer begins at slow features of the layers before; 0 for none.
-        wide: How many codes the network gives, without bounds, for a small one to make those of the space of; 0 if it
-            gives these itself.
     """
 
     widths: tuple[int, ...]
@@ -76,11 +73,15 @@ class EncoderSettings:
     fold: int = 1
     bfloat16: bool = False
     slow_start: float = 0.0
-    wide: int = 0
 
 
 def make_encoder(
-    settings: EncoderSettings, space: Space, sample: Tensor, generator: Generator, network: nn.Module | None = None
+    settings: EncoderSettings,
+    space: Space,
+    sample: Tensor,
+    generator: Generator,
+    network: nn.Module | None = None,
+    wide: int = 0,
 ) -> Encoder:
     """An encoder from observations like `sample` to codes in `space`.
 
@@ -90,12 +91,14 @@ def make_encoder(
         sample: Observations to measure mean and covariance of.
         generator: Source of the initial weights.
         network: A network of the caller's own, which is copied, in the place of the one that the settings name.
+        wide: How many codes without bounds the network gives, for a `Narrowing` to make those of the space of; 0 if it
+            gives these itself.
     """
     if network is None:
         backbone = make_backbone(
             _network_for(settings.network, sample),
             sample.shape[1:],
-            settings.wide or space.dim,
+            wide or space.dim,
             widths=settings.widths,
             slope=settings.slope,
             initialisation=settings.initialisation,
@@ -112,11 +115,11 @@ def make_encoder(
     with torch.no_grad():
         scaled = sample if settings.scaling == "none" else scaling(sample)
     front = _front(settings, scaled, space.dim)
-    if isinstance(backbone, LightResNet | GlimpseResNet) and network is None:
+    if isinstance(backbone, SmallResNet) and network is None:
         with torch.no_grad():
             some = scaled[:_IMAGES_MEASURED]
             backbone.begin_at_patches(some if front is None else front(some))
-    narrowing = Narrowing(settings.wide, space.dim, generator) if settings.wide > 0 and network is None else None
+    narrowing = Narrowing(wide, space.dim, generator) if wide > 0 else None
     encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16, narrowing)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)

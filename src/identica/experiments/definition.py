@@ -54,7 +54,7 @@ class Changes:
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
         in_batch: Where negatives come from.
         neighbours: Anchors of a batch that are near to one another.
-        wide: Codes that those of the model are made of.
+        wide: Codes without bounds that those of the model are made of.
         with_labels: What the supervised baseline changes instead, if that is something else.
     """
 
@@ -65,7 +65,7 @@ class Changes:
     one_size: bool = False
     in_batch: InBatch | None = None
     neighbours: int | None = None
-    wide: int = 0
+    wide: int | None = None
     with_labels: Changes | None = None
 
     def apply(self, recipe: Recipe) -> Recipe:
@@ -84,8 +84,12 @@ class Changes:
             encoder = replace(encoder, normalise_codes=True, free_widths=True)
         loss = recipe.contrastive
         if loss is not None:
-            encoder = replace(encoder, wide=self.wide)
-            loss = replace(loss, in_batch=self.in_batch or loss.in_batch, neighbours=self.neighbours or loss.neighbours)
+            loss = replace(
+                loss,
+                in_batch=self.in_batch or loss.in_batch,
+                neighbours=self.neighbours or loss.neighbours,
+                wide=self.wide or loss.wide,
+            )
         return replace(recipe, training=training, encoder=encoder, contrastive=loss)
 
 

@@ -35,8 +35,7 @@ __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
 Axes = Literal["learnt", "second-order"]
 """Where the axes of the codes come from."""
 
-# Part of the steps after which codes are made of wide ones. If they began with these, they would find what is simple in
-# them first, as wide ones do, and keep to it.
+# Part of the steps after which codes are made of wide ones, which by then hold something to make them of.
 _NARROW_FROM = 0.5
 _CALIBRATION_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 
@@ -95,7 +94,8 @@ class Contrastive(LearnerSettings):
     ) -> ContrastiveLearner:
         """The learner before training; `network` is one of the caller's own in the place of the recipe's."""
         assert recipe.contrastive is not None
-        encoder = make_encoder(recipe.encoder, self.model.space, sample, generator, network)
+        wide = recipe.contrastive.wide if network is None else 0
+        encoder = make_encoder(recipe.encoder, self.model.space, sample, generator, network, wide)
         return ContrastiveLearner(encoder, self.model, recipe.contrastive, self.axes)
 
     def describe(self) -> str:
@@ -150,15 +150,15 @@ class ContrastiveLearner(Learner):
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         observed = torch.cat(batch[:2])
         codes, wide = self.encoder.with_wide(observed if self._front_is_done else self.encoder.front(observed))
-        is_wide = self.encoder.narrowing is not None
         if self.neighbourhoods is not None:
-            self.neighbourhoods.remember(batch[2], (wide if is_wide else codes).chunk(2)[0])
+            self.neighbourhoods.remember(batch[2], (codes if self.encoder.narrowing is None else wide).chunk(2)[0])
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
         loss = self.infonce(first, second, progress) + penalty
-        if is_wide:
-            loss = self.wide_objective(*wide.chunk(2)) + (loss if progress >= _NARROW_FROM else 0.0 * loss)
-        return loss
+        if self.encoder.narrowing is None:
+            return loss
+        # Not left out at first: processes that share a batch wait for the gradients of all parameters.
+        return self.wide_objective(*wide.chunk(2)) + float(progress >= _NARROW_FROM) * loss
 
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:
@@ -177,8 +177,7 @@ class ContrastiveLearner(Learner):
                 f"neighbours must be 0 unless the source numbers its observations, got {self.settings.neighbours} "
                 f"with {type(source).__name__}"
             )
-        narrowing = self.encoder.narrowing
-        dim = self.model.space.dim if narrowing is None else len(narrowing.mean)
+        dim = self.model.space.dim if self.encoder.narrowing is None else self.settings.wide
         found = Neighbourhoods(len(source), dim, self.settings.neighbours)
         return found.to(self.units.shift.device)
 

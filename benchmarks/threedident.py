@@ -63,7 +63,7 @@ def matching(images: int, pairs: int) -> dict[str, Any]:
 
 
 def loading(images: int, size: int, steps: int) -> dict[str, Any]:
-    row = ROWS["t4-01"]
+    row = ROWS["t4-02"]
     recipe = row.run(0).recipe
     torch.set_num_threads(recipe.training.threads or os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:

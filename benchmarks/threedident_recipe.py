@@ -28,9 +28,9 @@ PARTS = (
     Part("strangers drawn by chance", contrastive={"neighbours": 0}),
     Part("anchors alone ask, among anchors", contrastive={"in_batch": "anchors"}),
     Part("64 pairs in a batch, drawn by chance", contrastive={"neighbours": 0}, training={"batch_size": 64}),
-    Part("Adam at 2e-3", training={"learning_rate": 2e-3}),
-    Part("a second look", encoder={"network": "glimpse"}),
-    Part("a second look, and 24 wide codes", encoder={"network": "glimpse"}, contrastive={"wide": 24}),
+    Part("Adam at 1e-3", training={"learning_rate": 1e-3}),
+    Part("ten codes from the first step on", contrastive={"wide": 0}),
+    Part("one look", encoder={"network": "light"}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),
 )

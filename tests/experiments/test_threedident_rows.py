@@ -64,14 +64,14 @@ def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_o
     row, other, views = find_rows(["t4-01", "t4-02", "t4-05"])
     recipe, labelled = row.run(0).recipe, row.baseline(0).recipe
     assert recipe.contrastive is not None
-    assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
-    assert (recipe.training.batch_size, recipe.training.steps) == (128, 12_000)
+    assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours, recipe.contrastive.wide) == ("both", 64, 24)
+    assert (recipe.training.batch_size, recipe.training.steps) == (128, 5000)
     assert [one.run(0).recipe.training.steps for one in (other, views)] == [2000, 1000]
     assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
-    assert recipe.encoder.network == labelled.encoder.network == "light"
+    assert (recipe.encoder.network, labelled.encoder.network) == ("glimpse", "light")
     paper = row.run(0, "paper").recipe.contrastive
     assert paper is not None
-    assert (paper.in_batch, paper.neighbours) == ("anchors", 0)
+    assert (paper.in_batch, paper.neighbours, paper.wide) == ("anchors", 0, 0)
     assert other.baseline(0).name == row.baseline(0).name  # rows share it
 
 

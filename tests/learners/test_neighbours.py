@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -66,23 +67,23 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScenePairs:
     return ThreeDIdent(Normal(0.1), "laptop").build(0)
 
 
-def recipe_with(neighbours: int) -> Recipe:
-    recipe = find_rows(["t4-01"])[0].run(0).recipe
+def recipe_with(neighbours: int, row: str = "t4-02") -> Recipe:
+    recipe = find_rows([row])[0].run(0).recipe
     assert recipe.contrastive is not None
     training = replace(recipe.training, batch_size=16, steps=30)
     return replace(recipe, training=training, contrastive=replace(recipe.contrastive, neighbours=neighbours))
 
 
-def trained(source: ScenePairs, path: Path | None, steps: int) -> ContrastiveLearner:
-    recipe = recipe_with(4)
-    learner = assemble(find_rows(["t4-01"])[0].learner, recipe, source, 0)
+def trained(source: ScenePairs, path: Path | None, row: str = "t4-02") -> ContrastiveLearner:
+    recipe = recipe_with(4, row)
+    learner = assemble(find_rows([row])[0].learner, recipe, source, 0)
     assert isinstance(learner, ContrastiveLearner)
     with learner.reading(source) as read:
         train(
             learner,
             read,
             make_optimizers(learner, recipe.training),
-            Schedule(steps, 0, False),
+            Schedule(30, 0, False),
             batch_size=16,
             generator=random_stream(0, "batches"),
             device="cpu",
@@ -92,21 +93,35 @@ def trained(source: ScenePairs, path: Path | None, steps: int) -> ContrastiveLea
     return learner
 
 
-def test_a_run_that_was_cut_off_remembers_what_was_near(source: ScenePairs, tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    trained(source, path, 15)
-    resumed, whole = trained(source, path, 30), trained(source, None, 30)
+@pytest.mark.parametrize("row", ["t4-01", "t4-02"])
+def test_a_run_that_was_cut_off_remembers_what_was_near(
+    row: str, source: ScenePairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, draw, drawn = tmp_path / "checkpoint.safetensors", ContrastiveLearner.batch, []
+
+    def broken(learner: ContrastiveLearner, *words: Any) -> tuple[Tensor, ...]:
+        drawn.append(words)
+        if len(drawn) == 20:
+            raise OSError("the disk is gone")
+        return draw(learner, *words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ContrastiveLearner, "batch", broken)
+        with pytest.raises(OSError, match="the disk is gone"):
+            trained(source, path, row)
+    assert path.exists()
+    resumed, whole = trained(source, path, row), trained(source, None, row)
     for one, other in zip(resumed.parameters(), whole.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
 def test_what_is_remembered_is_forgotten_after_training(source: ScenePairs) -> None:
-    learner = fit(find_rows(["t4-01"])[0].learner, recipe_with(4), source, 0).learner
+    learner = fit(find_rows(["t4-02"])[0].learner, recipe_with(4), source, 0).learner
     assert not any("neighbour" in name for name in learner.state_dict())
 
 
 def test_batches_of_neighbours_are_harder(source: ScenePairs) -> None:
-    learner = trained(source, None, 30)
+    learner = trained(source, None)
     losses: dict[int, list[float]] = {0: [], 8: []}
     for size, found in losses.items():
         generator = Generator().manual_seed(0)

@@ -53,11 +53,15 @@ def made(folder: Path) -> Path:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[Path]:
+def locked(folder: Path, *, wait: bool = False) -> Iterator[Path]:
     """Keep other processes from writing a folder; files that a killed process left half written are removed.
 
     The lock ends with the process, however that ends. Its file is `.lock`; whoever holds it may remove it when
     nothing is left to write.
+
+    Args:
+        folder: Made if it is not there.
+        wait: Until no other process has the lock, instead of an error at once.
     """
     from filelock import FileLock, Timeout
 
@@ -65,7 +69,7 @@ def locked(folder: Path) -> Iterator[Path]:
     lock = FileLock(path, thread_local=False)
     try:
         with _told(path):
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=-1 if wait else 0)
     except Timeout:
         raise InUseError(
             f"another process is writing {str(folder)!r}: wait until it has ended, or choose another folder"

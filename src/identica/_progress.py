@@ -49,11 +49,11 @@ def progress_bars(runs: Sequence[Run]) -> Iterator[Listen]:
         def listen(progress: Progress) -> None:
             run = by_name[progress.name]
             if progress.name not in tasks:
-                tasks[progress.name] = bars.add_task(run.label, total=run.recipe.training.steps, news="")
+                tasks[progress.name] = bars.add_task(run.label, total=run.recipe.steps, news="")
             scores = "  ".join(f"{symbol(name)} {value:.1f}" for name, value in progress.scores.items())
             news = f"loss {progress.loss:.3f}  {scores}"
             bars.update(tasks[progress.name], completed=progress.step, news=news)
-            if progress.step == run.recipe.training.steps:
+            if progress.step == run.recipe.steps:
                 bars.update(tasks[progress.name], description=f"{run.label} done")
 
         yield listen

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
+import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from identica._machine import usable_threads
 from identica._random import random_stream
 from identica._slow_start import begin_slowly
 from identica.learners import AlignUniformLearner, Contrastive, ContrastiveLearner, Learner, LearnerSettings
 from identica.recipes import Recipe, TrainingSettings
-from identica.sources import Source
+from identica.sources import ArrayPairs, NumberedSource, Source
 from identica.training import Curve, Schedule, Trained, make_optimizers, train
 
-__all__ = ["Fit", "assemble", "fit"]
+__all__ = ["Fit", "assemble", "fit", "fit_from_wide_codes"]
 
 _WHITENING_SAMPLES = 16_384
 
@@ -55,7 +56,7 @@ def assemble(
     weights = random_stream(seed, "weights")
     if network is None:
         learner = settings.build(recipe, sample, weights).to(device)
-        if recipe.encoder.slow_start > 0:
+        if recipe.encoder.slow_start > 0 and recipe.wide is None:
             assert isinstance(learner, ContrastiveLearner | AlignUniformLearner)
             generator = random_stream(seed, "slow start", device)
             begin_slowly(learner.encoder, source, recipe.encoder.slow_start, generator)
@@ -91,6 +92,7 @@ def fit(
         calibrate: What to do with the trained learner instead of calibrating it on the source.
         **watched: What `train` takes to evaluate, report and save checkpoints.
     """
+    assert recipe.wide is None, "wide codes have a fit of their own, and `fit_from_wide_codes` follows it"
     training, started = recipe.training, time.monotonic()
     with _surroundings(seed, training.threads):
         learner = assemble(settings, recipe, source, seed, device, network)
@@ -102,6 +104,66 @@ def fit(
         learner.eval()
         fitted = learner.calibrate(source, seed) if calibrate is None else calibrate(learner)
         return Fit(learner, trained.curve, assembled + trained.seconds + time.monotonic() - started, fitted)
+
+
+def fit_from_wide_codes(
+    settings: Contrastive,
+    recipe: Recipe,
+    source: Source,
+    seed: int,
+    wide: ContrastiveLearner,
+    *,
+    device: str = "cpu",
+    evaluate: Callable[[Learner], Mapping[str, float]] | None = None,
+    **watched: Any,
+) -> Fit:
+    """Learn the codes of the model from wide codes; the learner goes from observations to codes.
+
+    Args:
+        settings: What is trained.
+        recipe: That of the wide codes and of what is learnt from them.
+        source: Where pairs come from.
+        seed: Of all choices.
+        wide: What gives the wide codes. It was trained, and stays as it is.
+        device: Where to train.
+        evaluate: Scores for the curve, of the learner behind the wide codes.
+        **watched: What `train` takes to report and save checkpoints.
+    """
+    assert recipe.wide is not None
+    started = time.monotonic()
+    wide.requires_grad_(False)
+    with _surroundings(seed, recipe.training.threads):
+        codes = _pairs_of_codes(wide, source, recipe.wide.pairs, recipe.training.batch_size, seed, device)
+    encoded = time.monotonic() - started
+
+    def evaluated(learner: Learner) -> Mapping[str, float]:
+        assert evaluate is not None
+        assert isinstance(learner, ContrastiveLearner)
+        with learner.placed_behind(wide):
+            return evaluate(learner)
+
+    watch = None if evaluate is None else evaluated
+    found = fit(settings, recipe.wide.recipe, codes, seed, device=device, evaluate=watch, **watched)
+    assert isinstance(found.learner, ContrastiveLearner)
+    found.learner.behind(wide)
+    return replace(found, seconds=found.seconds + encoded)
+
+
+@torch.no_grad()
+def _pairs_of_codes(learner: Learner, source: Source, most: int, at_once: int, seed: int, device: str) -> ArrayPairs:
+    """Codes of so many pairs of a source, or of a pair for each of its anchors if it numbers them and has fewer."""
+    generator, numbered = (
+        random_stream(seed, "pairs of codes", device),
+        source if isinstance(source, NumberedSource) else None,
+    )
+    rows = torch.randperm(most if numbered is None else len(numbered), generator=generator, device=device)[:most]
+    halves: tuple[list[Tensor], list[Tensor]] = [], []
+    for piece in torch.split(rows, at_once):
+        pair = source.pairs(len(piece), generator) if numbered is None else numbered.pairs_of(piece, generator)
+        for codes, half in zip(halves, pair, strict=True):
+            codes.append(learner.codes(half))
+    numbers = np.arange(len(rows))
+    return ArrayPairs(torch.cat([*halves[0], *halves[1]]), np.stack([numbers, numbers + len(rows)], axis=1))
 
 
 def _trained(

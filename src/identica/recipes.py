@@ -19,12 +19,14 @@ __all__ = [
     "Direction",
     "Recipe",
     "TrainingSettings",
+    "WideCodes",
     "contrastive_recipe",
     "exceeds_two",
     "image_recipe",
     "supervised_image_recipe",
     "supervised_recipe",
     "vae_recipe",
+    "wide_codes",
 ]
 
 PROTOCOLS = ("fast", "paper")
@@ -46,6 +48,10 @@ _IMAGE_ANCHOR_WEIGHTS = 0.01, 1.0
 _SLOW_START = 0.5
 # Pixels a side that are channels of one pixel: a step takes a third of the time.
 _FOLD = 2
+# Pairs of wide codes, and hidden widths of the network that makes the model's codes of them.
+_WIDE_PAIRS, _NARROWING_WIDTHS = 50_000, (256, 256)
+# Steps on wide codes that one step on observations stands for, where both are shortened.
+_SHORT_STEPS = 10
 
 
 @final
@@ -96,8 +102,6 @@ class ContrastiveSettings:
             strangers; `anchor_weight` in all of them if 0.
         neighbours: How many anchors of a batch are near to one another, by their latest codes; 0 to draw all by chance.
             The source must number its observations.
-        wide: How many codes without bounds the encoder learns, to make those of the model of in the second half of the
-            steps; 0 to learn these at once. A network of the caller's own has none.
     """
 
     positive_in_denominator: bool
@@ -108,7 +112,6 @@ class ContrastiveSettings:
     width_pull: float = 0.0
     easy_anchor_weight: float = 0.0
     neighbours: int = 0
-    wide: int = 0
 
 
 @final
@@ -121,18 +124,36 @@ class Recipe:
         training: How parameters are updated.
         encoder: What the encoder is made of.
         contrastive: Which InfoNCE is minimised, if one is.
+        wide: More codes than there are factors, which all of the above then learns, and how the codes of the model are
+            learnt from these; None to learn the codes of the model at once.
     """
 
     name: str
     training: TrainingSettings
     encoder: EncoderSettings
     contrastive: ContrastiveSettings | None = None
+    wide: WideCodes | None = None
+
+    @property
+    def steps(self) -> int:
+        """Number of updates in all, those that learn from wide codes included."""
+        return self.training.steps + (0 if self.wide is None else self.wide.recipe.steps)
 
     def with_steps(self, steps: int | None) -> Recipe:
-        """The same recipe, shortened or lengthened; as it is if no number is given."""
+        """The same recipe, shortened or lengthened; as it is if no number is given.
+
+        What learns from wide codes takes no more of its own short steps than fits the number that is given.
+        """
         if steps is None:
             return self
-        return replace(self, training=replace(self.training, steps=_checks.at_least_one("steps", steps)))
+        training = replace(self.training, steps=_checks.at_least_one("steps", steps))
+        wide = None if self.wide is None else self.wide.with_at_most(_SHORT_STEPS * steps)
+        return replace(self, training=training, wide=wide)
+
+    def of_wide_codes(self) -> Recipe:
+        """How the wide codes are learnt: they have no bounds, and what scales them are the weights of the network."""
+        encoder = replace(self.encoder, scale_start=1.0, normalise_codes=False, free_widths=False)
+        return replace(self, encoder=encoder, wide=None)
 
     def in_bfloat16(self) -> Recipe:
         """The same recipe, whose network computes with 16 bits in training."""
@@ -149,6 +170,36 @@ class Recipe:
         assert self.contrastive is not None
         turned = replace(self.contrastive, backward=backward, in_batch="positives" if backward else "anchors")
         return replace(self, name=f"{self.name}-{direction}", contrastive=turned)
+
+
+@final
+@dataclass(frozen=True)
+class WideCodes:
+    """Codes without bounds, more than there are factors, that are learnt first; the model's are then learnt from them.
+
+    Of some factors, such as a rotation, a few numbers are simple to see, and once these are codes no simple one
+    completes them: training stays there. More codes than factors have room for all of it. They are still few, and a
+    small network finds the factors among them, in steps that cost next to nothing.
+
+    Args:
+        count: How many.
+        pairs: Pairs of wide codes that the model's are learnt from, at the most.
+        recipe: How these are learnt.
+    """
+
+    count: int
+    pairs: int
+    recipe: Recipe
+
+    def with_at_most(self, steps: int) -> WideCodes:
+        """The same, in no more steps."""
+        return replace(self, recipe=self.recipe.with_steps(min(steps, self.recipe.training.steps)))
+
+
+def wide_codes(count: int, model: Model) -> WideCodes:
+    """So many wide codes, from which the model's are learnt as from other vectors, by a network with more room."""
+    recipe = contrastive_recipe("fast", model)
+    return WideCodes(count, _WIDE_PAIRS, replace(recipe, encoder=replace(recipe.encoder, widths=_NARROWING_WIDTHS)))
 
 
 def contrastive_recipe(protocol: str, model: Model) -> Recipe:

@@ -19,7 +19,6 @@ from identica.encoders.heads import (
 )
 from identica.encoders.light import LightResNet
 from identica.encoders.mlp import MLP
-from identica.encoders.narrowing import Narrowing
 from identica.encoders.noise import InputNoise
 from identica.encoders.resnet import ResidualBlock, ResNet18, memory_format_of
 from identica.encoders.scalings import (
@@ -53,7 +52,6 @@ __all__ = [
     "Initialisation",
     "InputNoise",
     "LightResNet",
-    "Narrowing",
     "NormalisedHead",
     "ProductHead",
     "RealHead",

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from identica.encoders.heads import Head
-from identica.encoders.narrowing import Narrowing
 from identica.encoders.noise import InputNoise
 from identica.encoders.units import Stretch, Units
 from identica.encoders.whitening import Standardisation, Whitening
@@ -18,18 +17,18 @@ __all__ = ["Encoder"]
 
 @final
 class Encoder(nn.Module):
-    """f = stretch ∘ head ∘ narrowing ∘ backbone ∘ noise ∘ whitening ∘ scaling.
+    """f = stretch ∘ head ∘ backbone ∘ noise ∘ whitening ∘ scaling ∘ wide.
 
     Args:
         backbone: Any module from (whitened) observations to unconstrained codes.
         head: Maps them onto the model's space.
         whitening: Applied next to first, if given: a `Whitening`, or for images a `Standardisation`.
         stretch: Applied last, if given: a learnable width for each code.
-        scaling: Applied first, if given, to each value by itself.
+        scaling: Applied before that, if given, to each value by itself.
         noise: Deviation of the noise on what the backbone sees in training.
         bfloat16: Whether the backbone computes with 16 bits in training. Head and loss never do: distances of near
             codes would be rounded away.
-        narrowing: From more codes, which the backbone then gives and training alone sees, to those of the space.
+        wide: Applied first, if given: an encoder that was trained before, whose codes are the observations of this one.
     """
 
     def __init__(
@@ -41,14 +40,14 @@ class Encoder(nn.Module):
         scaling: nn.Module | None = None,
         noise: float = 0.0,
         bfloat16: bool = False,
-        narrowing: Narrowing | None = None,
+        wide: Encoder | None = None,
     ) -> None:
         super().__init__()
+        self.wide = wide
         self.scaling = nn.Identity() if scaling is None else scaling
         self.whitening = nn.Identity() if whitening is None else whitening
         self.noise = InputNoise(noise) if noise > 0 else nn.Identity()
         self.backbone, self.in_bfloat16 = backbone, bfloat16
-        self.narrowing = narrowing
         self.head: Head = head
         self.stretch = nn.Identity() if stretch is None else stretch
 
@@ -61,19 +60,14 @@ class Encoder(nn.Module):
         return Units(plain.shift * factors, plain.factor / factors)
 
     def front(self, observations: Tensor) -> Tensor:
-        """What is not trained: scaled and whitened observations."""
-        values: Tensor = self.whitening(self.scaling(observations))
+        """What is not trained: scaled and whitened observations, or wide codes of them."""
+        values: Tensor = self.whitening(self.scaling(observations if self.wide is None else self.wide(observations)))
         return values
 
     def behind_front(self, values: Tensor) -> Tensor:
         """Codes of what `front` gives, that all have one width."""
-        return self.with_wide(values)[0]
-
-    def with_wide(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Codes of what `front` gives, that all have one width, and what the backbone gave them from."""
-        raw = self._raw(self.noise(values))
-        codes: Tensor = self.head(raw if self.narrowing is None else self.narrowing(raw))
-        return codes, raw
+        codes: Tensor = self.head(self._raw(self.noise(values)))
+        return codes
 
     def _raw(self, values: Tensor) -> Tensor:
         if not (self.in_bfloat16 and self.training):

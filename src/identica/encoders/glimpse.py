@@ -50,7 +50,8 @@ class Glimpse(nn.Module):
 
     A place is the mean of all pixels of the deciding map, weighted by a softmax over them that is learnt; what is there
     is the mean of their features. The part is sampled between pixels, so that where to look is learnt by the same
-    gradient as everything else. Beyond the image is nothing.
+    gradient as everything else; the map that is looked at is left to what sees all of it, which saves a tenth of the
+    time. Beyond the image is nothing.
 
     Args:
         channels: Of the map that decides.
@@ -73,16 +74,8 @@ class Glimpse(nn.Module):
         weights = self.attention(features).softmax(dim=1).mT
         places = weights @ _middles(deciding.shape[2], deciding.shape[3], deciding).flatten(0, 1)
         around = 0.5 * _middles(self.rows, self.columns, deciding)
-        part = nn.functional.grid_sample(_in_order(seen), places[:, 0, None, None] + around, align_corners=False)
+        part = nn.functional.grid_sample(seen.detach(), places[:, 0, None, None] + around, align_corners=False)
         return part, torch.cat([places, weights @ features], dim=2).flatten(1)
-
-
-def _in_order(maps: Tensor) -> Tensor:
-    """The same maps, whose gradient has their order in memory: sampling gives another one, which slows what is before it."""
-    same = maps.view_as(maps)
-    if same.requires_grad and maps.is_contiguous(memory_format=torch.channels_last):
-        same.register_hook(lambda gradient: gradient.contiguous(memory_format=torch.channels_last))
-    return same
 
 
 def _middles(rows: int, columns: int, like: Tensor) -> Tensor:

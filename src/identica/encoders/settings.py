@@ -15,7 +15,6 @@ from identica.encoders._small_resnet import SmallResNet
 from identica.encoders.backbones import make_backbone
 from identica.encoders.encoder import Encoder
 from identica.encoders.heads import make_head
-from identica.encoders.narrowing import Narrowing
 from identica.encoders.scalings import Scaling, make_scaling
 from identica.encoders.units import Stretch
 from identica.encoders.whitening import Standardisation, Whitening
@@ -81,7 +80,6 @@ def make_encoder(
     sample: Tensor,
     generator: Generator,
     network: nn.Module | None = None,
-    wide: int = 0,
 ) -> Encoder:
     """An encoder from observations like `sample` to codes in `space`.
 
@@ -91,14 +89,12 @@ def make_encoder(
         sample: Observations to measure mean and covariance of.
         generator: Source of the initial weights.
         network: A network of the caller's own, which is copied, in the place of the one that the settings name.
-        wide: How many codes without bounds the network gives, for a `Narrowing` to make those of the space of; 0 if it
-            gives these itself.
     """
     if network is None:
         backbone = make_backbone(
             _network_for(settings.network, sample),
             sample.shape[1:],
-            wide or space.dim,
+            space.dim,
             widths=settings.widths,
             slope=settings.slope,
             initialisation=settings.initialisation,
@@ -119,8 +115,7 @@ def make_encoder(
         with torch.no_grad():
             some = scaled[:_IMAGES_MEASURED]
             backbone.begin_at_patches(some if front is None else front(some))
-    narrowing = Narrowing(wide, space.dim, generator) if wide > 0 else None
-    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16, narrowing)
+    encoder = Encoder(backbone, head, front, stretch, scaling, settings.noise, settings.bfloat16)
     if network is not None:
         _check_own(encoder, sample[:2], space.dim)
     return encoder

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, final
 
 from identica.experiments.runner import Run
-from identica.learners import LearnerSettings, Supervised
+from identica.learners import Contrastive, LearnerSettings, Supervised
 from identica.metrics import DEFAULT_SCORES
 from identica.objectives import InBatch
-from identica.recipes import Recipe
+from identica.recipes import Recipe, wide_codes
 from identica.sources import Part, SourceSettings
 
 __all__ = ["Changes", "Published", "Reference", "Row", "plan"]
@@ -54,7 +54,7 @@ class Changes:
         one_size: Hold all codes at one size by their moments, and learn a width for each in the similarity.
         in_batch: Where negatives come from.
         neighbours: Anchors of a batch that are near to one another.
-        wide: Codes without bounds that those of the model are made of.
+        wide: How many codes without bounds to learn first; those of the model are learnt from these.
         with_labels: What the supervised baseline changes instead, if that is something else.
     """
 
@@ -68,10 +68,10 @@ class Changes:
     wide: int | None = None
     with_labels: Changes | None = None
 
-    def apply(self, recipe: Recipe) -> Recipe:
-        """The recipe with these changes."""
+    def apply(self, recipe: Recipe, learner: LearnerSettings) -> Recipe:
+        """The learner's recipe with these changes."""
         if recipe.contrastive is None and self.with_labels is not None:
-            return self.with_labels.apply(recipe)
+            return self.with_labels.apply(recipe, learner)
         training, images = recipe.training, 1 if recipe.contrastive is not None else 2
         training = replace(
             training,
@@ -88,9 +88,9 @@ class Changes:
                 loss,
                 in_batch=self.in_batch or loss.in_batch,
                 neighbours=self.neighbours or loss.neighbours,
-                wide=self.wide or loss.wide,
             )
-        return replace(recipe, training=training, encoder=encoder, contrastive=loss)
+        wide = wide_codes(self.wide, learner.model) if self.wide and isinstance(learner, Contrastive) else None
+        return replace(recipe, training=training, encoder=encoder, contrastive=loss, wide=wide)
 
 
 @final
@@ -142,7 +142,7 @@ class Row:
 
     def _recipe(self, learner: LearnerSettings, protocol: str, steps: int | None) -> Recipe:
         recipe = learner.recipe_for(protocol, images=self.source.observes == "images")
-        return (self.paper if protocol == "paper" else self.fast).apply(recipe).with_steps(steps)
+        return (self.paper if protocol == "paper" else self.fast).apply(recipe, learner).with_steps(steps)
 
 
 def plan(

@@ -149,7 +149,7 @@ def attempt(run: Run, store: RunStore, device: str, listen: Listen | None, track
     def report(step: int, loss: float, scores: Mapping[str, float]) -> None:
         nonlocal last
         now = time.monotonic()
-        if listen is not None and (now - last >= _SECONDS_BETWEEN_REPORTS or step == run.recipe.training.steps):
+        if listen is not None and (now - last >= _SECONDS_BETWEEN_REPORTS or step == run.recipe.steps):
             last = now
             listen(Progress(run.name, step, loss, scores))
 

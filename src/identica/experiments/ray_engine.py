@@ -91,7 +91,7 @@ def _end_of(record: Record, run: Run) -> Progress:
     """News of a run that has ended; while it is under way, its worker tells none."""
     last = record["curve"][-1]
     scores = {name: last[name] for name in run.scores if name in last}
-    return Progress(run.name, run.recipe.training.steps, last["loss"], scores)
+    return Progress(run.name, run.recipe.steps, last["loss"], scores)
 
 
 def _outcome(run: Run, store: RunStore, error: str | None) -> Outcome:

@@ -11,11 +11,10 @@ from torch import Tensor
 from identica import encoders, laws, learners, models, recipes, sources, spaces
 from identica._checks import InputError
 from identica._plain import from_plain
-from identica.assembly import assemble
-from identica.experiments.runner import Run
+from identica.experiments.runner import Run, trained_learner
 from identica.experiments.store import Record, RunStore
 from identica.learners import Contrastive, ContrastiveLearner, Learner
-from identica.sources import Source, SyntheticPairs
+from identica.sources import SyntheticPairs
 
 __all__ = ["Restored", "known_types", "restore", "restore_learner", "run_of"]
 
@@ -58,7 +57,7 @@ def restore(store: RunStore, name: str) -> Restored:
     source = run.source.build(run.seed)
     if not isinstance(run.learner, Contrastive) or not isinstance(source, SyntheticPairs):
         raise InputError(f"record must be of a contrastive run of a synthetic source, got {run.learner.kind!r}")
-    learner = _with_weights(run, source, store.weights(name))
+    learner = trained_learner(run, source, store)
     assert isinstance(learner, ContrastiveLearner)
     return Restored(run, source, learner)
 
@@ -66,7 +65,7 @@ def restore(store: RunStore, name: str) -> Restored:
 def restore_learner(store: RunStore, name: str) -> tuple[Run, Learner]:
     """Bring back what was trained in the run of that name, whatever its source and learner; the data must be there."""
     run = _finished(store, name)
-    return run, _with_weights(run, run.learnt_source.build(run.seed), store.weights(name))
+    return run, trained_learner(run, run.learnt_source.build(run.seed), store)
 
 
 def _finished(store: RunStore, name: str) -> Run:
@@ -74,12 +73,6 @@ def _finished(store: RunStore, name: str) -> Run:
     if record is None:
         raise InputError(f"name must be that of a finished run of the store, got {name!r}")
     return run_of(record)
-
-
-def _with_weights(run: Run, source: Source, weights: dict[str, Tensor]) -> Learner:
-    learner = assemble(run.learner, run.recipe, source, run.seed)
-    learner.load_state_dict(weights)
-    return learner.eval()
 
 
 def run_of(record: Record) -> Run:

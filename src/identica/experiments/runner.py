@@ -18,7 +18,7 @@ from identica._random import random_stream
 from identica._ranks import wait_for_all
 from identica._traversing import decoded_traversals
 from identica._words import percent
-from identica.assembly import Fit, fit
+from identica.assembly import Fit, assemble, fit, fit_from_wide_codes
 from identica.experiments.evaluation import (
     PREFIXES,
     Evaluation,
@@ -30,13 +30,13 @@ from identica.experiments.evaluation import (
     summaries,
 )
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
-from identica.learners import Learner, LearnerSettings, VAELearner
+from identica.learners import Contrastive, ContrastiveLearner, Learner, LearnerSettings, VAELearner
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
-from identica.sources import LabelledSource, Part, SourceSettings
+from identica.sources import LabelledSource, Part, Source, SourceSettings
 from identica.training import Report, make_trackers, resolve_device
 
-__all__ = ["Run", "execute"]
+__all__ = ["Run", "execute", "trained_learner"]
 
 _CURVE_POINTS = 20
 
@@ -96,6 +96,14 @@ class Run:
         """What a progress bar calls the run."""
         return f"{self.title} seed {self.seed}"
 
+    @property
+    def of_wide_codes(self) -> Run | None:
+        """The run of the wide codes that this one learns from, if it does; runs that differ later share it."""
+        if self.recipe.wide is None or not isinstance(self.learner, Contrastive):
+            return None
+        learner, recipe = self.learner.of_wide_codes(self.recipe.wide), self.recipe.of_wide_codes()
+        return replace(self, learner=learner, recipe=recipe, title=f"{self.title} wide codes")
+
     def shared_with(self, other: Run) -> Run:
         """The same run for two rows, with the scores of both."""
         titles = f"{self.title}, {other.title}" if other.title not in self.title.split(", ") else self.title
@@ -103,18 +111,25 @@ class Run:
 
 
 def execute(
-    run: Run, store: RunStore, *, device: str = "auto", report: Report | None = None, trackers: Sequence[str] = ()
+    run: Run,
+    store: RunStore,
+    *,
+    device: str = "auto",
+    report: Report | None = None,
+    trackers: Sequence[str] = (),
+    wait: bool = False,
 ) -> Record:
     """Return the stored record of a run, training it first (or going on with it) if there is none.
 
     If torchrun or SLURM started several processes, all of them must be given the same runs in the same order: they
-    share each batch, and the first one writes. Trackers keep curves in the folder `tracking` of the store.
+    share each batch, and the first one writes. Trackers keep curves in the folder `tracking` of the store. If another
+    process computes the run already, `wait` for it instead of giving up.
     """
     stored, ranks = store.load(run.name), launched()
     if stored is not None and not _missing(run, stored):
         return stored
     trained: Record | None = None
-    with store.writing(run.name) if ranks.is_first else nullcontext():
+    with store.writing(run.name, wait=wait) if ranks.is_first else nullcontext():
         if ranks.size == 1:
             stored = store.load(run.name)  # another process may have finished it meanwhile
         if stored is None:
@@ -131,6 +146,8 @@ def _train(
     run: Run, store: RunStore, ranks: Ranks, device: str, report: Report | None, trackers: Sequence[str]
 ) -> Record | None:
     """Train a run and store all that it gave; of several processes the first has the record."""
+    wide = run.of_wide_codes
+    before = None if wide is None else execute(wide, store, device=device, report=report, trackers=trackers, wait=True)
     started = time.monotonic()
     device = resolve_device(device)
     source = run.learnt_source.build(run.seed, device)
@@ -144,23 +161,42 @@ def _train(
         found = compute_scores(quick, factors[: len(observations)], scored["test"].first_codes(learner), kinds)
         return {name: percent(score.value) for name, score in found.items()} | bits.of(learner)
 
-    fitted = fit(
-        run.learner,
-        run.recipe,
-        source,
-        run.seed,
-        device=device,
-        evaluate=evaluate,
-        evaluate_every=max(1, run.recipe.training.steps // _CURVE_POINTS),
-        checkpoint=store.checkpoint(run.name),
-        report=report,
-        spread=True,
-        loggers=make_trackers(trackers, store.tracking, run.name) if ranks.is_first else (),
-    )
+    recipe = run.recipe if run.recipe.wide is None else run.recipe.wide.recipe
+    watched: dict[str, Any] = {
+        "device": device,
+        "evaluate": evaluate,
+        "evaluate_every": max(1, recipe.training.steps // _CURVE_POINTS),
+        "checkpoint": store.checkpoint(run.name),
+        "report": report,
+        "spread": True,
+        "loggers": make_trackers(trackers, store.tracking, run.name) if ranks.is_first else (),
+    }
+    if wide is None or before is None:
+        fitted = fit(run.learner, run.recipe, source, run.seed, **watched)
+    else:
+        prepared += before["seconds"]
+        if report is not None:
+            watched["report"] = _counted_from(wide.recipe.steps, report)
+        learner = trained_learner(wide, source, store).to(device)
+        assert isinstance(run.learner, Contrastive)
+        assert isinstance(learner, ContrastiveLearner)
+        fitted = fit_from_wide_codes(run.learner, run.recipe, source, run.seed, learner, **watched)
     if not ranks.is_first:
         return None
     used = {"seconds": prepared + fitted.seconds, "processes": ranks.size, "device": device}
     return _store(run, store, source, fitted, scored, used)
+
+
+def trained_learner(run: Run, source: Source, store: RunStore) -> Learner:
+    """The learner of a finished run, on the CPU and ready for evaluation."""
+    learner = assemble(run.learner, run.recipe, source, run.seed)
+    learner.load_state_dict(store.weights(run.name))
+    return learner.eval()
+
+
+def _counted_from(steps: int, report: Report) -> Report:
+    """A report of what comes after so many steps."""
+    return lambda step, loss, scores: report(steps + step, loss, scores)
 
 
 def _store(

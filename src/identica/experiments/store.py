@@ -95,9 +95,9 @@ class RunStore:
         return self.root / "tracking"
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[None]:
-        """Keep other processes from writing the same run; an error if one does already."""
-        with locked(self.root / name) as lock:
+    def writing(self, name: str, *, wait: bool = False) -> Iterator[None]:
+        """Keep other processes from writing the same run; if one does already, wait for it, or an error."""
+        with locked(self.root / name, wait=wait) as lock:
             yield
             if self.load(name) is not None:  # all is written, so that no one needs the lock
                 lock.unlink(missing_ok=True)

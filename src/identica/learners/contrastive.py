@@ -24,19 +24,17 @@ from identica.learners._neighbours import Neighbourhoods
 from identica.learners.base import Learner, LearnerSettings
 from identica.models import Ambiguity, Model
 from identica.objectives import InfoNCE
-from identica.recipes import ContrastiveSettings, Recipe, contrastive_recipe, exceeds_two, image_recipe
+from identica.recipes import ContrastiveSettings, Recipe, WideCodes, contrastive_recipe, exceeds_two, image_recipe
 from identica.redundancy import informative_codes
 from identica.similarities import PowerDistance
 from identica.sources import ArrayPairs, NumberedSource, Source
-from identica.spaces import Space, Sphere
+from identica.spaces import Real, Space, Sphere
 
 __all__ = ["Axes", "Contrastive", "ContrastiveLearner", "fitted_law"]
 
 Axes = Literal["learnt", "second-order"]
 """Where the axes of the codes come from."""
 
-# Part of the steps after which codes are made of wide ones, which by then hold something to make them of.
-_NARROW_FROM = 0.5
 _CALIBRATION_SAMPLES, _CALIBRATION_PAIRS = 16_384, 4096
 
 
@@ -94,9 +92,16 @@ class Contrastive(LearnerSettings):
     ) -> ContrastiveLearner:
         """The learner before training; `network` is one of the caller's own in the place of the recipe's."""
         assert recipe.contrastive is not None
-        wide = recipe.contrastive.wide if network is None else 0
-        encoder = make_encoder(recipe.encoder, self.model.space, sample, generator, network, wide)
+        if recipe.wide is not None:
+            before = self.of_wide_codes(recipe.wide).build(recipe.of_wide_codes(), sample, generator, network)
+            codes = torch.randn(2 * recipe.wide.count, recipe.wide.count, generator=generator)
+            return self.build(recipe.wide.recipe, codes, generator).behind(before)
+        encoder = make_encoder(recipe.encoder, self.model.space, sample, generator, network)
         return ContrastiveLearner(encoder, self.model, recipe.contrastive, self.axes)
+
+    def of_wide_codes(self, wide: WideCodes) -> Contrastive:
+        """What learns the wide codes: no bounds, and differences whose squares count."""
+        return Contrastive(Model(Real(wide.count), "normal"))
 
     def describe(self) -> str:
         return f"The encoder saw pairs of observations alone, and assumed: {self}."
@@ -129,7 +134,6 @@ class ContrastiveLearner(Learner):
             anchor_weight=settings.anchor_weight,
             in_batch=settings.in_batch,
         )
-        self.wide_objective = replace(self.objective, similarity=PowerDistance(2.0))
         self._front_is_done = False
         self.neighbourhoods: Neighbourhoods | None = None
         lowered = exceeds_two(model.similarity) and settings.quadratic_until > 0
@@ -149,16 +153,12 @@ class ContrastiveLearner(Learner):
 
     def forward(self, *batch: Tensor, progress: float = 0.0) -> Tensor:
         observed = torch.cat(batch[:2])
-        codes, wide = self.encoder.with_wide(observed if self._front_is_done else self.encoder.front(observed))
+        codes = self.encoder.behind_front(observed if self._front_is_done else self.encoder.front(observed))
         if self.neighbourhoods is not None:
-            self.neighbourhoods.remember(batch[2], (codes if self.encoder.narrowing is None else wide).chunk(2)[0])
+            self.neighbourhoods.remember(batch[2], codes.chunk(2)[0])
         penalty = self._pull(codes.detach())
         first, second = self.encoder.stretch(codes).chunk(2)
-        loss = self.infonce(first, second, progress) + penalty
-        if self.encoder.narrowing is None:
-            return loss
-        # Not left out at first: processes that share a batch wait for the gradients of all parameters.
-        return self.wide_objective(*wide.chunk(2)) + float(progress >= _NARROW_FROM) * loss
+        return self.infonce(first, second, progress) + penalty
 
     @contextmanager
     def reading(self, source: Source) -> Iterator[Source]:
@@ -177,8 +177,7 @@ class ContrastiveLearner(Learner):
                 f"neighbours must be 0 unless the source numbers its observations, got {self.settings.neighbours} "
                 f"with {type(source).__name__}"
             )
-        dim = self.model.space.dim if self.encoder.narrowing is None else self.settings.wide
-        found = Neighbourhoods(len(source), dim, self.settings.neighbours)
+        found = Neighbourhoods(len(source), self.model.space.dim, self.settings.neighbours)
         return found.to(self.units.shift.device)
 
     @contextmanager
@@ -223,6 +222,20 @@ class ContrastiveLearner(Learner):
             return 0.0
         first, second = codes.chunk(2)
         return self.settings.width_pull * stretch.pull(first, second, similarity.alpha)
+
+    def behind(self, before: ContrastiveLearner) -> ContrastiveLearner:
+        """This learner, of codes of another one, as a learner of what that one observes."""
+        self.encoder.wide = before.encoder
+        return self
+
+    @contextmanager
+    def placed_behind(self, before: ContrastiveLearner) -> Iterator[None]:
+        """For a while it observes what the other learner does."""
+        self.behind(before)
+        try:
+            yield
+        finally:
+            self.encoder.wide = None
 
     def codes(self, observations: Tensor) -> Tensor:
         codes: Tensor = self.turn(self.encoder(observations))

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from scenes import write_data_set
 from test_definition import published
 
 from identica._checks import InputError
-from identica.experiments import RunStore, find_rows, plan, rows_of_record, rows_of_table
+from identica.experiments import Run, RunStore, find_rows, plan, rows_of_record, rows_of_table
+from identica.experiments.restore import restore_learner
 from identica.learners import Contrastive
 from identica.sources import ThreeDIdent
 
@@ -24,6 +26,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("IDENTICA_COMPILE", "0")
     write_data_set(tmp_path / "data")
     return tmp_path / "data"
+
+
+def tiny_run(row: str, steps: int) -> Run:
+    """The run of a row on the images that are there."""
+    (found,) = find_rows([row])
+    return replace(found, source=found.source.available()).run(0, steps=steps)
 
 
 @pytest.mark.skipif(not published().exists(), reason="the published tables are not at hand")
@@ -61,17 +69,20 @@ def test_the_papers_protocol_is_that_of_its_appendix() -> None:
 
 
 def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_on_few_images() -> None:
-    row, other, views = find_rows(["t4-01", "t4-02", "t4-05"])
+    row, other, laplace, views = find_rows(["t4-01", "t4-02", "t4-03", "t4-05"])
     recipe, labelled = row.run(0).recipe, row.baseline(0).recipe
     assert recipe.contrastive is not None
-    assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours, recipe.contrastive.wide) == ("both", 64, 24)
+    assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
+    assert recipe.wide is not None
+    assert recipe.wide.count == 24
     assert (recipe.training.batch_size, recipe.training.steps) == (128, 5000)
-    assert [one.run(0).recipe.training.steps for one in (other, views)] == [2000, 1000]
+    assert [one.run(0).recipe.training.steps for one in (other, laplace, views)] == [5000, 2000, 1000]
     assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
     assert (recipe.encoder.network, labelled.encoder.network) == ("glimpse", "light")
-    paper = row.run(0, "paper").recipe.contrastive
+    published_recipe = row.run(0, "paper").recipe
+    paper = published_recipe.contrastive
     assert paper is not None
-    assert (paper.in_batch, paper.neighbours, paper.wide) == ("anchors", 0, 0)
+    assert (paper.in_batch, paper.neighbours, published_recipe.wide) == ("anchors", 0, None)
     assert other.baseline(0).name == row.baseline(0).name  # rows share it
 
 
@@ -88,7 +99,7 @@ def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> N
             assert set(scores) == {"r2", "mcc"}
             assert len(scores["r2"]["per_factor"]) == 10
         assert record["scores"] != record["training_scores"]
-    arrays = store.arrays(next(name for name in store.names() if name.startswith("contrastive")))
+    arrays = store.arrays(tiny_run("t4-01", 5).name)
     assert arrays["codes"].shape == arrays["training_codes"].shape == (60, 10)
     lines = json.loads(command_line("table", "runs", "--format", "json")[1])
     assert [line["row"] for line in lines] == ["t4-01", "t5-01"]
@@ -96,6 +107,35 @@ def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> N
         assert line["unsupervised"]["mean"] == records["unsupervised"][part]["r2"]["value"]
         assert line["supervised"]["mean"] == records["supervised"][part]["r2"]["value"]
         assert line["other"]["mean"] == records["unsupervised"][part]["mcc"]["value"]
+
+
+def test_rows_of_the_same_pairs_share_their_wide_codes(data: Path, command_line: CommandLine) -> None:
+    pytest.importorskip("faiss")
+    words = ("--steps", "3", "--out", "runs", "--json", "--jobs", "2")
+    code, out, _ = command_line("reproduce", "t4-01", "t4-02", "t4-04", *words)
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    store, runs = RunStore(Path("runs")), [tiny_run(row, 3) for row in ("t4-01", "t4-02", "t4-04")]
+    shared = {run.of_wide_codes.name for run in runs if run.of_wide_codes is not None}
+    assert len(shared) == 1
+    assert set(store.names()) == {run.name for run in runs} | shared
+    weights = [store.weights(run.name) for run in runs]
+    (wide,) = (store.weights(name) for name in shared)
+    for name, value in wide.items():
+        if name.startswith("encoder."):
+            assert all(torch.equal(one[f"encoder.wide.{name.removeprefix('encoder.')}"], value) for one in weights)
+    for run in runs:
+        _, learner = restore_learner(store, run.name)
+        assert isinstance(run.source, ThreeDIdent)
+        images = run.source.read("test").floats(torch.arange(60))
+        np.testing.assert_allclose(
+            learner.codes(images).detach(), store.arrays(run.name)["codes"], rtol=1e-4, atol=1e-4
+        )
+        record = store.load(run.name)
+        assert record is not None
+        assert [point["step"] for point in record["curve"]][-1] == 30  # ten short steps for each long one
+    lines = json.loads(command_line("table", "runs", "--format", "json")[1])
+    assert {line["row"] for line in lines} == {f"t{table}-0{row}" for table in (4, 5) for row in (1, 2, 4)}
 
 
 def test_views_can_be_trained_on(data: Path, command_line: CommandLine) -> None:

@@ -2,70 +2,118 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from identica.learners import Contrastive, ContrastiveLearner
+from identica._random import random_stream
+from identica.assembly import assemble, fit, fit_from_wide_codes
+from identica.learners import Contrastive, ContrastiveLearner, Learner
+from identica.metrics import compute_scores
 from identica.models import Model
-from identica.objectives import InfoNCE
-from identica.recipes import contrastive_recipe
-from identica.similarities import PowerDistance
-from identica.spaces import Box, Sphere
+from identica.recipes import Recipe, WideCodes, contrastive_recipe
+from identica.sources import ArrayPairs, Source
+from identica.spaces import Box, Real, Sphere
 
-KEPT = ("positive_in_denominator", "anchor_weight", "in_batch")
 MODELS = (Model(Box(2), "laplace"), Model(Sphere(3), "vmf"))
 
 
-def learner(model: Model, wide: int) -> ContrastiveLearner:
-    recipe = contrastive_recipe("fast", model)
-    assert recipe.contrastive is not None
-    changed = replace(recipe, contrastive=replace(recipe.contrastive, wide=wide))
-    return Contrastive(model).build(changed, torch.randn(100, 4), Generator().manual_seed(0)).eval()
+def recipe_for(model: Model, steps: int = 20) -> Recipe:
+    recipe = contrastive_recipe("fast", model).with_steps(steps)
+    recipe = replace(recipe, training=replace(recipe.training, batch_size=128))
+    return replace(recipe, wide=WideCodes(5, 300, recipe))
 
 
-def loss_of_wide(made: ContrastiveLearner, first: Tensor, second: Tensor) -> Tensor:
-    _, wide = made.encoder.with_wide(made.encoder.front(torch.cat([first, second])))
-    assert wide.shape == (2 * len(first), 5)
-    return InfoNCE(PowerDistance(2.0), **{name: getattr(made.objective, name) for name in KEPT})(*wide.chunk(2))
+def mixed_pairs(count: int = 2000) -> tuple[Tensor, ArrayPairs]:
+    """Two factors on a box, in six nonlinear mixtures."""
+    generator = torch.Generator().manual_seed(0)
+    factors = torch.rand(count, 2, generator=generator)
+    moved = (factors + 0.05 * torch.randn(count, 2, generator=generator)).clamp(0, 1)
+    latents = torch.cat([factors, moved])
+    observations = torch.tanh((latents - 0.5) @ torch.randn(2, 6, generator=generator))
+    rows = np.arange(count)
+    return latents, ArrayPairs(observations, np.stack([rows, rows + count], axis=1))
+
+
+def trained_wide(model: Model, recipe: Recipe, source: Source) -> ContrastiveLearner:
+    assert recipe.wide is not None
+    found = fit(Contrastive(model).of_wide_codes(recipe.wide), recipe.of_wide_codes(), source, 0).learner
+    assert isinstance(found, ContrastiveLearner)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDENTICA_COMPILE", "0")
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_wide_codes_are_trained_alone_and_those_of_the_model_join_them(model: Model, generator: Generator) -> None:
-    made = learner(model, 5)
-    first, second = torch.randn(2, 32, 4, generator=generator)
-    assert made.codes(first).shape == (32, model.space.dim)
-    wide = loss_of_wide(made, first, second).item()
-    codes = made.encoder.unstretched(torch.cat([first, second]))
-    alone = (made.infonce(*made.encoder.stretch(codes).chunk(2), 0.9) + made._pull(codes)).item()
-    assert made(first, second, progress=0.2).item() == pytest.approx(wide, rel=1e-5)
-    assert made(first, second, progress=0.9).item() == pytest.approx(wide + alone, rel=1e-5)
+def test_codes_are_learnt_from_wide_ones_which_stay_as_they_are(model: Model) -> None:
+    recipe, (_, source) = recipe_for(model), mixed_pairs(400)
+    wide = trained_wide(model, recipe, source)
+    assert wide.model == Model(Real(5), "normal")
+    before = {name: value.clone() for name, value in wide.encoder.state_dict().items()}
+    seen: list[int] = []
+
+    def evaluate(learner: Learner) -> dict[str, float]:
+        seen.append(learner.codes(source.observations).shape[1])
+        return {}
+
+    found = fit_from_wide_codes(
+        Contrastive(model), recipe, source, 0, wide, evaluate=evaluate, evaluate_every=10
+    ).learner
+    assert seen == [model.space.dim] * 2  # of observations, while it trained on wide codes
+    assert isinstance(found, ContrastiveLearner)
+    assert all(torch.equal(value, before[name]) for name, value in wide.encoder.state_dict().items())
+    codes = found.codes(source.observations)
+    assert codes.shape == (800, model.space.dim)
+    values = found.encoder.whitening(found.encoder.scaling(wide.encoder(source.observations)))
+    torch.testing.assert_close(codes, found.encoder.stretch(found.encoder.behind_front(values)))
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-def test_what_codes_are_asked_for_does_not_reach_the_wide_ones(model: Model, generator: Generator) -> None:
-    made = learner(model, 5)
-    first, second = torch.randn(2, 32, 4, generator=generator)
-    made(first, second, progress=0.9).backward()
-    found = [value.grad.clone() for value in made.encoder.backbone.parameters() if value.grad is not None]
-    assert made.encoder.narrowing is not None
-    assert all(value.grad is not None and value.grad.any() for value in made.encoder.narrowing.parameters())
-    made.zero_grad()
-    loss_of_wide(made, first, second).backward()
-    expected = [value.grad for value in made.encoder.backbone.parameters()]
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other)
+def test_a_learner_with_wide_codes_comes_back_from_its_weights(model: Model) -> None:
+    recipe, (_, source) = recipe_for(model), mixed_pairs(400)
+    found = fit_from_wide_codes(Contrastive(model), recipe, source, 0, trained_wide(model, recipe, source)).learner
+    again = assemble(Contrastive(model), recipe, source, 1)
+    again.load_state_dict(found.state_dict())
+    codes = again.eval().codes(source.observations)
+    assert torch.equal(codes, found.codes(source.observations))
 
 
-def test_a_narrowing_follows_the_moments_of_wide_codes(generator: Generator) -> None:
-    narrowing = learner(MODELS[0], 5).encoder.narrowing
-    assert narrowing is not None
-    narrowing.train()
-    for _ in range(1000):
-        narrowing(100 + 10 * torch.randn(64, 5, generator=generator))
-    torch.testing.assert_close(narrowing.mean, torch.full((5,), 100.0), rtol=0.01, atol=0)
-    deviation = (narrowing.square - narrowing.mean.square()).sqrt()
-    torch.testing.assert_close(deviation, torch.full((5,), 10.0), rtol=0.1, atol=0)
-    before = narrowing.mean.clone()
-    narrowing.eval()(torch.zeros(64, 5))
-    assert torch.equal(narrowing.mean, before)
+def test_the_factors_are_found_in_wide_codes() -> None:
+    model, (latents, source) = MODELS[0], mixed_pairs()
+    recipe = contrastive_recipe("fast", model).with_steps(200)
+    recipe = replace(recipe, training=replace(recipe.training, batch_size=256))
+    recipe = replace(recipe, wide=WideCodes(5, 2000, recipe))
+    wide = trained_wide(model, recipe, source)
+    found = fit_from_wide_codes(Contrastive(model), recipe, source, 0, wide)
+    codes = found.learner.codes(source.observations).detach().numpy()
+    assert compute_scores(("r2",), latents.numpy(), codes)["r2"].value > 0.9
+    assert found.fitted["components_used"] == [0, 1]
+
+
+def test_shorter_training_shortens_both_parts() -> None:
+    recipe = recipe_for(MODELS[0], 3000)
+    assert recipe.steps == 6000
+    shorter = recipe.with_steps(20)
+    assert shorter.wide is not None
+    assert (shorter.training.steps, shorter.wide.recipe.training.steps, shorter.steps) == (20, 200, 220)
+    longer = recipe.with_steps(9000)
+    assert longer.wide is not None
+    assert (longer.training.steps, longer.wide.recipe.training.steps) == (9000, 3000)
+
+
+def test_pairs_of_wide_codes_are_as_many_as_are_asked_for() -> None:
+    model, (_, source) = MODELS[0], mixed_pairs(400)
+    recipe = recipe_for(model)
+    wide = trained_wide(model, recipe, source)
+    generator = random_stream(0, "pairs of codes", "cpu")
+    torch.randperm(300, generator=generator)
+    first, _ = source.pairs(300, generator)
+    from identica.assembly import _pairs_of_codes
+
+    found = _pairs_of_codes(wide, source, 300, 300, 0, "cpu")
+    assert len(found) == 300
+    torch.testing.assert_close(found.observations[:300], wide.codes(first).detach())

@@ -12,6 +12,7 @@ from identica import _checks
 from identica._checks import InputError
 from identica.experiments.definition import Row
 from identica.experiments.paper import ROWS, rows_of_record
+from identica.experiments.restore import run_of
 from identica.experiments.store import Record
 from identica.metrics import symbol
 from identica.report._cells import Cell, measured, published, shown, value
@@ -54,9 +55,9 @@ def summarise(records: Iterable[Record], rows: Mapping[str, Row] = ROWS) -> list
     """Group records that differ in their seed alone, average over seeds, and give each row of `rows` its line.
 
     A record that is the experiment of several rows stands in all of their lines; one of no row is called `own`. Rows of
-    more than two scores have lines of their own kind.
+    more than two scores have lines of their own kind. Wide codes that others learnt from have none.
     """
-    every = list(records)
+    every = _without_wide_codes(list(records))
     baselines = [record for record in every if record["kind"] == "supervised"]
     order = {name: index for index, name in enumerate(rows)}
     lines = []
@@ -77,6 +78,13 @@ def make_table(records: Iterable[Record], style: str = "text", rows: Mapping[str
     if not lines:
         raise InputError("there are no finished records to make a table of")
     return FORMATS[style](lines)
+
+
+def _without_wide_codes(records: Sequence[Record]) -> list[Record]:
+    """These records but for those of wide codes that others of them learnt from."""
+    wide = [run_of(record).of_wide_codes for record in records if "wide" in record["settings"]["recipe"]]
+    settings = [run.settings for run in wide if run is not None]
+    return [record for record in records if record["settings"] not in settings]
 
 
 def _line(row: Row | None, records: Sequence[Record], baselines: Sequence[Record]) -> Line:

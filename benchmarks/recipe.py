@@ -33,12 +33,13 @@ MOST_ALIGNED = 75.0
 
 @dataclass(frozen=True)
 class Part:
-    """What is put in the place of a part of the recipe: other fields of its loss, encoder or training."""
+    """What is put in the place of a part of the recipe: other fields of it, or of its loss, encoder or training."""
 
     name: str
     contrastive: dict[str, Any] = field(default_factory=dict)
     encoder: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
+    recipe: dict[str, Any] = field(default_factory=dict)
     spaces: tuple[str, ...] = ("sphere", "box", "unbounded")
 
     def changed(self, recipe: Recipe) -> Recipe:
@@ -49,6 +50,7 @@ class Part:
             contrastive=replace(recipe.contrastive, **self.contrastive),
             encoder=replace(recipe.encoder, **self.encoder),
             training=replace(recipe.training, **self.training),
+            **self.recipe,
         )
 
 

@@ -29,7 +29,7 @@ PARTS = (
     Part("anchors alone ask, among anchors", contrastive={"in_batch": "anchors"}),
     Part("64 pairs in a batch, drawn by chance", contrastive={"neighbours": 0}, training={"batch_size": 64}),
     Part("Adam at 1e-3", training={"learning_rate": 1e-3}),
-    Part("ten codes from the first step on", contrastive={"wide": 0}),
+    Part("ten codes from the first step on", recipe={"wide": None}),
     Part("one look", encoder={"network": "light"}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),

@@ -43,9 +43,9 @@ ROW = "t4-01"
 # As the row was trained before it had a second look and wide codes: both runs then have one network.
 ONE_LOOK = Part(
     "ten codes of the light network",
-    contrastive={"wide": 0},
     encoder={"network": "light"},
     training={"learning_rate": 1e-3, "steps": 12_000},
+    recipe={"wide": None},
 )
 RATE = 1 / 3
 PAIRS = 2048

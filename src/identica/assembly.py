@@ -8,15 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from identica._machine import usable_threads
 from identica._random import random_stream
 from identica._slow_start import begin_slowly
 from identica.learners import AlignUniformLearner, Contrastive, ContrastiveLearner, Learner, LearnerSettings
-from identica.recipes import Recipe, TrainingSettings
+from identica.recipes import Recipe, TrainingSettings, WideCodes
 from identica.sources import ArrayPairs, NumberedSource, Source
 from identica.training import Curve, Schedule, Trained, make_optimizers, train
 
@@ -133,7 +132,7 @@ def fit_from_wide_codes(
     started = time.monotonic()
     wide.requires_grad_(False)
     with _surroundings(seed, recipe.training.threads):
-        codes = _pairs_of_codes(wide, source, recipe.wide.pairs, recipe.training.batch_size, seed, device)
+        codes = _pairs_of_codes(wide, source, recipe.wide, recipe.training.batch_size, seed, device)
     encoded = time.monotonic() - started
 
     def evaluated(learner: Learner) -> Mapping[str, float]:
@@ -150,20 +149,32 @@ def fit_from_wide_codes(
 
 
 @torch.no_grad()
-def _pairs_of_codes(learner: Learner, source: Source, most: int, at_once: int, seed: int, device: str) -> ArrayPairs:
-    """Codes of so many pairs of a source, or of a pair for each of its anchors if it numbers them and has fewer."""
-    generator, numbered = (
-        random_stream(seed, "pairs of codes", device),
-        source if isinstance(source, NumberedSource) else None,
-    )
-    rows = torch.randperm(most if numbered is None else len(numbered), generator=generator, device=device)[:most]
+def _pairs_of_codes(
+    learner: Learner, source: Source, settings: WideCodes, at_once: int, seed: int, device: str
+) -> ArrayPairs:
+    """Codes of pairs of a source: of one partner for each anchor, or of several where partners are anchors too."""
+    generator = random_stream(seed, "pairs of codes", device)
+    numbered = source if isinstance(source, NumberedSource) else None
+    count = settings.pairs if numbered is None else len(numbered)
+    rows = torch.arange(count, device=device)
+    partners = None if numbered is None else _numbers_of_partners(numbered, rows, settings.partners, generator)
     halves: tuple[list[Tensor], list[Tensor]] = [], []
     for piece in torch.split(rows, at_once):
         pair = source.pairs(len(piece), generator) if numbered is None else numbered.pairs_of(piece, generator)
-        for codes, half in zip(halves, pair, strict=True):
-            codes.append(learner.codes(half))
-    numbers = np.arange(len(rows))
-    return ArrayPairs(torch.cat([*halves[0], *halves[1]]), np.stack([numbers, numbers + len(rows)], axis=1))
+        halves[0].append(learner.codes(pair[0]))
+        if partners is None:
+            halves[1].append(learner.codes(pair[1]))
+    if partners is None:
+        partners = rows + count
+    anchors = rows.repeat(len(partners) // count)
+    return ArrayPairs(torch.cat([*halves[0], *halves[1]]), torch.stack([anchors, partners], dim=1).cpu().numpy())
+
+
+def _numbers_of_partners(source: NumberedSource, rows: Tensor, count: int, generator: Generator) -> Tensor | None:
+    """So many partners for each of these anchors, [rows · count], if partners are anchors too."""
+    drawn = [source.partners_of(rows, generator) for _ in range(count)]
+    found = [partners for partners in drawn if partners is not None]
+    return torch.cat(found).to(rows.device) if found else None
 
 
 def _trained(

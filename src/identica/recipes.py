@@ -48,8 +48,8 @@ _IMAGE_ANCHOR_WEIGHTS = 0.01, 1.0
 _SLOW_START = 0.5
 # Pixels a side that are channels of one pixel: a step takes a third of the time.
 _FOLD = 2
-# Pairs of wide codes, and hidden widths of the network that makes the model's codes of them.
-_WIDE_PAIRS, _NARROWING_WIDTHS = 50_000, (256, 256)
+# Pairs of wide codes, or partners for each; widths and steps of the network that makes the model's codes of them.
+_WIDE_PAIRS, _WIDE_PARTNERS, _NARROWING_WIDTHS, _NARROWING_STEPS = 50_000, 12, (256, 256), 2000
 # Steps on wide codes that one step on observations stands for, where both are shortened.
 _SHORT_STEPS = 10
 
@@ -183,12 +183,15 @@ class WideCodes:
 
     Args:
         count: How many.
-        pairs: Pairs of wide codes that the model's are learnt from, at the most.
-        recipe: How these are learnt.
+        pairs: Pairs of wide codes that the model's are learnt from; a source that numbers its anchors has one for each.
+        partners: So many for each anchor instead, if partners are anchors too, so that no code is computed twice. With
+            one, pairs are soon learnt by heart.
+        recipe: How the model's codes are learnt.
     """
 
     count: int
     pairs: int
+    partners: int
     recipe: Recipe
 
     def with_at_most(self, steps: int) -> WideCodes:
@@ -198,8 +201,9 @@ class WideCodes:
 
 def wide_codes(count: int, model: Model) -> WideCodes:
     """So many wide codes, from which the model's are learnt as from other vectors, by a network with more room."""
-    recipe = contrastive_recipe("fast", model)
-    return WideCodes(count, _WIDE_PAIRS, replace(recipe, encoder=replace(recipe.encoder, widths=_NARROWING_WIDTHS)))
+    recipe = contrastive_recipe("fast", model).with_steps(_NARROWING_STEPS)
+    recipe = replace(recipe, encoder=replace(recipe.encoder, widths=_NARROWING_WIDTHS))
+    return WideCodes(count, _WIDE_PAIRS, _WIDE_PARTNERS, recipe)
 
 
 def contrastive_recipe(protocol: str, model: Model) -> Recipe:

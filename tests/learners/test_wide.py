@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import final
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
-from identica._random import random_stream
-from identica.assembly import assemble, fit, fit_from_wide_codes
+from identica.assembly import _pairs_of_codes, assemble, fit, fit_from_wide_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
 from identica.models import Model
 from identica.recipes import Recipe, WideCodes, contrastive_recipe
-from identica.sources import ArrayPairs, Source
+from identica.sources import ArrayPairs, NumberedSource, Source
 from identica.spaces import Box, Real, Sphere
 
 MODELS = (Model(Box(2), "laplace"), Model(Sphere(3), "vmf"))
@@ -22,7 +22,7 @@ MODELS = (Model(Box(2), "laplace"), Model(Sphere(3), "vmf"))
 def recipe_for(model: Model, steps: int = 20) -> Recipe:
     recipe = contrastive_recipe("fast", model).with_steps(steps)
     recipe = replace(recipe, training=replace(recipe.training, batch_size=128))
-    return replace(recipe, wide=WideCodes(5, 300, recipe))
+    return replace(recipe, wide=WideCodes(5, 300, 2, recipe))
 
 
 def mixed_pairs(count: int = 2000) -> tuple[Tensor, ArrayPairs]:
@@ -86,7 +86,7 @@ def test_the_factors_are_found_in_wide_codes() -> None:
     model, (latents, source) = MODELS[0], mixed_pairs()
     recipe = contrastive_recipe("fast", model).with_steps(200)
     recipe = replace(recipe, training=replace(recipe.training, batch_size=256))
-    recipe = replace(recipe, wide=WideCodes(5, 2000, recipe))
+    recipe = replace(recipe, wide=WideCodes(5, 2000, 2, recipe))
     wide = trained_wide(model, recipe, source)
     found = fit_from_wide_codes(Contrastive(model), recipe, source, 0, wide)
     codes = found.learner.codes(source.observations).detach().numpy()
@@ -105,15 +105,44 @@ def test_shorter_training_shortens_both_parts() -> None:
     assert (longer.training.steps, longer.wide.recipe.training.steps) == (9000, 3000)
 
 
-def test_pairs_of_wide_codes_are_as_many_as_are_asked_for() -> None:
+@final
+class Numbered(NumberedSource):
+    """Pairs of rows next to each other; partners have numbers, or none."""
+
+    def __init__(self, observations: Tensor, *, named: bool) -> None:
+        self.observations, self.named, self.shape = observations, named, tuple(observations.shape[1:])
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    def pairs_of(self, rows: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
+        return self.observations[rows], self.observations[(rows + 1) % len(self)]
+
+    def partners_of(self, rows: Tensor, generator: Generator) -> Tensor | None:
+        return (rows + 1) % len(self) if self.named else None
+
+    def pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        return self.pairs_of(torch.randint(len(self), (count,), generator=generator), generator)
+
+    def distinct_pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
+        return self.pairs_of(torch.randperm(len(self), generator=generator)[:count], generator)
+
+    def sample(self, count: int, generator: Generator) -> Tensor:
+        return self.observations[torch.randperm(len(self), generator=generator)[:count]]
+
+
+def test_codes_come_in_pairs_of_the_source() -> None:
     model, (_, source) = MODELS[0], mixed_pairs(400)
     recipe = recipe_for(model)
     wide = trained_wide(model, recipe, source)
-    generator = random_stream(0, "pairs of codes", "cpu")
-    torch.randperm(300, generator=generator)
-    first, _ = source.pairs(300, generator)
-    from identica.assembly import _pairs_of_codes
-
-    found = _pairs_of_codes(wide, source, 300, 300, 0, "cpu")
-    assert len(found) == 300
-    torch.testing.assert_close(found.observations[:300], wide.codes(first).detach())
+    assert recipe.wide is not None
+    drawn = _pairs_of_codes(wide, source, recipe.wide, 128, 0, "cpu")
+    assert (len(drawn), drawn.observations.shape) == (300, (600, 5))  # two codes of each pair that was drawn
+    observations = source.observations[:50]
+    codes = wide.codes(observations).detach()
+    for named, pairs, encoded in ((False, 50, 100), (True, 100, 50)):  # of named partners each code is computed once
+        found = _pairs_of_codes(wide, Numbered(observations, named=named), recipe.wide, 16, 0, "cpu")
+        assert (len(found), len(found.observations)) == (pairs, encoded)
+        first, second = found.at(torch.arange(pairs))
+        torch.testing.assert_close(first, codes.repeat(pairs // 50, 1))
+        torch.testing.assert_close(second, codes.roll(-1, 0).repeat(pairs // 50, 1))

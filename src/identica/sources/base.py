@@ -87,6 +87,10 @@ class NumberedSource(Source):
     def pairs_of(self, rows: Tensor, generator: Generator) -> tuple[Tensor, Tensor]:
         """The anchors of these numbers, and a positive drawn for each, [count, …] each."""
 
+    def partners_of(self, rows: Tensor, generator: Generator) -> Tensor | None:
+        """Draw the number of a positive for each of these anchors, if positives are anchors too; None if not."""
+        return None
+
 
 class LabelledSource(Source):
     """A source whose factors are known, for scores and for the supervised baseline.

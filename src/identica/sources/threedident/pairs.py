@@ -102,6 +102,12 @@ class ScenePairs(SplitSource, NumberedSource):
             raise InputError("pairing must be given to draw pairs, got None")
         return self.pairing.pairs(self.training, rows, generator)
 
+    def partners_of(self, rows: Tensor, generator: Generator) -> Tensor | None:
+        """Numbers of positives, where these are images of the set itself."""
+        if not isinstance(self.pairing, MatchedPairs):
+            return None
+        return self.pairing.partners(self.training, rows, generator)
+
     def distinct_pairs(self, count: int, generator: Generator) -> tuple[Tensor, Tensor]:
         """Draw up to `count` pairs of different anchors, fewer if they would fill the memory."""
         most = max(2, _MOST_ENTRIES // self.training.images[0].size)

@@ -8,7 +8,7 @@ from identica.experiments.figure3 import Recovered, Traversal, nearest_images, r
 from identica.experiments.paper import ROWS, find_rows, rows_of_record, rows_of_table
 from identica.experiments.ray_engine import RayEngine
 from identica.experiments.restore import Restored, restore, restore_learner
-from identica.experiments.runner import Run, execute
+from identica.experiments.runner import Run, execute, trained_learner
 from identica.experiments.store import RunStore
 
 __all__ = [
@@ -40,5 +40,6 @@ __all__ = [
     "restore_learner",
     "rows_of_record",
     "rows_of_table",
+    "trained_learner",
     "traverse",
 ]

@@ -200,10 +200,19 @@ class WideCodes:
 
 
 def wide_codes(count: int, model: Model) -> WideCodes:
-    """So many wide codes, from which the model's are learnt as from other vectors, by a network with more room."""
-    recipe = contrastive_recipe("fast", model).with_steps(_NARROWING_STEPS)
-    recipe = replace(recipe, encoder=replace(recipe.encoder, widths=_NARROWING_WIDTHS))
-    return WideCodes(count, _WIDE_PAIRS, _WIDE_PARTNERS, recipe)
+    """So many wide codes of images, from which the model's are learnt in the steps of vectors, by the loss of images.
+
+    Its heads have a bound for each code: of some factors an image tells less than of others, and at one size for all
+    such a factor is given up for another half of one that is easy to see.
+    """
+    vectors, images = contrastive_recipe("fast", model), image_recipe("fast", model)
+    assert images.contrastive is not None
+    training = replace(
+        vectors.training, steps=_NARROWING_STEPS, scale_learning_rate=images.training.scale_learning_rate
+    )
+    encoder = replace(images.encoder, widths=_NARROWING_WIDTHS, fold=1, slow_start=0.0)
+    loss = replace(images.contrastive, in_batch="both")
+    return WideCodes(count, _WIDE_PAIRS, _WIDE_PARTNERS, Recipe("fast", training, encoder, loss))
 
 
 def contrastive_recipe(protocol: str, model: Model) -> Recipe:

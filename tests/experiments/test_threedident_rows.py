@@ -69,14 +69,15 @@ def test_the_papers_protocol_is_that_of_its_appendix() -> None:
 
 
 def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_on_few_images() -> None:
-    row, other, laplace, views = find_rows(["t4-01", "t4-02", "t4-03", "t4-05"])
+    row, other, laplace, sphere, views = find_rows([f"t4-0{number}" for number in range(1, 6)])
     recipe, labelled = row.run(0).recipe, row.baseline(0).recipe
     assert recipe.contrastive is not None
     assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
     assert recipe.wide is not None
     assert recipe.wide.count == 24
     assert (recipe.training.batch_size, recipe.training.steps) == (128, 5000)
-    assert [one.run(0).recipe.training.steps for one in (other, laplace, views)] == [5000, 2000, 1000]
+    assert [one.run(0).recipe.training.steps for one in (other, laplace, sphere, views)] == [5000, 2000, 2000, 1000]
+    assert [one.run(0).recipe.wide for one in (sphere, views)] == [None, None]
     assert (labelled.training.batch_size, labelled.training.steps) == (32, 30_000)
     assert (recipe.encoder.network, labelled.encoder.network) == ("glimpse", "light")
     published_recipe = row.run(0, "paper").recipe
@@ -112,10 +113,10 @@ def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> N
 def test_rows_of_the_same_pairs_share_their_wide_codes(data: Path, command_line: CommandLine) -> None:
     pytest.importorskip("faiss")
     words = ("--steps", "3", "--out", "runs", "--json", "--jobs", "2")
-    code, out, _ = command_line("reproduce", "t4-01", "t4-02", "t4-04", *words)
+    code, out, _ = command_line("reproduce", "t4-01", "t4-02", *words)
     assert code == 0
-    assert len(out.splitlines()) == 3
-    store, runs = RunStore(Path("runs")), [tiny_run(row, 3) for row in ("t4-01", "t4-02", "t4-04")]
+    assert len(out.splitlines()) == 2
+    store, runs = RunStore(Path("runs")), [tiny_run(row, 3) for row in ("t4-01", "t4-02")]
     shared = {run.of_wide_codes.name for run in runs if run.of_wide_codes is not None}
     assert len(shared) == 1
     assert set(store.names()) == {run.name for run in runs} | shared
@@ -135,7 +136,7 @@ def test_rows_of_the_same_pairs_share_their_wide_codes(data: Path, command_line:
         assert record is not None
         assert [point["step"] for point in record["curve"]][-1] == 30  # ten short steps for each long one
     lines = json.loads(command_line("table", "runs", "--format", "json")[1])
-    assert {line["row"] for line in lines} == {f"t{table}-0{row}" for table in (4, 5) for row in (1, 2, 4)}
+    assert {line["row"] for line in lines} == {f"t{table}-0{row}" for table in (4, 5) for row in (1, 2)}
 
 
 def test_views_can_be_trained_on(data: Path, command_line: CommandLine) -> None:

@@ -11,6 +11,7 @@ from typing import Any, final
 import torch
 from torch import Generator, Tensor, nn
 
+from identica._checks import InputError
 from identica._machine import usable_threads
 from identica._random import random_stream
 from identica._slow_start import begin_slowly
@@ -91,7 +92,11 @@ def fit(
         calibrate: What to do with the trained learner instead of calibrating it on the source.
         **watched: What `train` takes to evaluate, report and save checkpoints.
     """
-    assert recipe.wide is None, "wide codes have a fit of their own, and `fit_from_wide_codes` follows it"
+    if recipe.wide is not None:
+        raise InputError(
+            f"recipe must have no wide codes, got {recipe.wide.count}: fit them with recipe.of_wide_codes(), then call "
+            "fit_from_wide_codes"
+        )
     training, started = recipe.training, time.monotonic()
     with _surroundings(seed, training.threads):
         learner = assemble(settings, recipe, source, seed, device, network)
@@ -128,7 +133,8 @@ def fit_from_wide_codes(
         evaluate: Scores for the curve, of the learner behind the wide codes.
         **watched: What `train` takes to report and save checkpoints.
     """
-    assert recipe.wide is not None
+    if recipe.wide is None:
+        raise InputError("recipe must have wide codes, got none: call fit")
     started = time.monotonic()
     wide.requires_grad_(False)
     with _surroundings(seed, recipe.training.threads):

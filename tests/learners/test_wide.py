@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
+from identica._checks import InputError
 from identica.assembly import _pairs_of_codes, assemble, fit, fit_from_wide_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
@@ -92,6 +93,15 @@ def test_the_factors_are_found_in_wide_codes() -> None:
     codes = found.learner.codes(source.observations).detach().numpy()
     assert compute_scores(("r2",), latents.numpy(), codes)["r2"].value > 0.9
     assert found.fitted["components_used"] == [0, 1]
+
+
+def test_a_recipe_for_the_wrong_fit_is_refused() -> None:
+    recipe, (_, source) = recipe_for(MODELS[0]), mixed_pairs(100)
+    with pytest.raises(InputError, match="recipe must have no wide codes, got 5"):
+        fit(Contrastive(MODELS[0]), recipe, source, 0)
+    wide = Contrastive(Model(Real(5), "normal")).build(recipe.of_wide_codes(), source.observations, torch.Generator())
+    with pytest.raises(InputError, match="recipe must have wide codes, got none"):
+        fit_from_wide_codes(Contrastive(MODELS[0]), recipe.of_wide_codes(), source, 0, wide)
 
 
 def test_shorter_training_shortens_both_parts() -> None:

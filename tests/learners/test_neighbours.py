@@ -12,7 +12,7 @@ from torch import Generator, Tensor
 from identica._checks import InputError
 from identica._random import random_stream
 from identica.assembly import assemble, fit
-from identica.experiments import find_rows
+from identica.experiments import Run, find_rows
 from identica.laws import Normal
 from identica.learners import Contrastive, ContrastiveLearner
 from identica.learners._neighbours import Neighbourhoods
@@ -67,8 +67,14 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScenePairs:
     return ThreeDIdent(Normal(0.1), "laptop").build(0)
 
 
+def first_run(row: str) -> Run:
+    """The run of a row that draws from the images: that of its wide codes, if it has such."""
+    run = find_rows([row])[0].run(0)
+    return run.of_wide_codes or run
+
+
 def recipe_with(neighbours: int, row: str = "t4-02") -> Recipe:
-    recipe = find_rows([row])[0].run(0).recipe
+    recipe = first_run(row).recipe
     assert recipe.contrastive is not None
     training = replace(recipe.training, batch_size=16, steps=30)
     return replace(recipe, training=training, contrastive=replace(recipe.contrastive, neighbours=neighbours))
@@ -76,7 +82,7 @@ def recipe_with(neighbours: int, row: str = "t4-02") -> Recipe:
 
 def trained(source: ScenePairs, path: Path | None, row: str = "t4-02") -> ContrastiveLearner:
     recipe = recipe_with(4, row)
-    learner = assemble(find_rows([row])[0].learner, recipe, source, 0)
+    learner = assemble(first_run(row).learner, recipe, source, 0)
     assert isinstance(learner, ContrastiveLearner)
     with learner.reading(source) as read:
         train(
@@ -116,7 +122,7 @@ def test_a_run_that_was_cut_off_remembers_what_was_near(
 
 
 def test_what_is_remembered_is_forgotten_after_training(source: ScenePairs) -> None:
-    learner = fit(find_rows(["t4-02"])[0].learner, recipe_with(4), source, 0).learner
+    learner = fit(first_run("t4-02").learner, recipe_with(4), source, 0).learner
     assert not any("neighbour" in name for name in learner.state_dict())
 
 

@@ -1,12 +1,12 @@
 """3DIdent: pairs matched a second, how near the matches are, and the share of loading in a training step.
 
-    python benchmarks/threedident.py [--json] [--images 50000] [--pairs 100000]
+    python benchmarks/threedident.py [--json] [--images 50000] [--pairs 100000] [--row t4-01]
 
 Matching needs latents alone, which are uniform; they are drawn here. For each index: seconds to build it, seconds to
 match so many pairs, the part of matches that are those of the exact search, and the deviation of partners from their
-anchors in each latent, beside that of the law. Loading is timed in the loop that trains the light encoder, over images
-of random bytes in a temporary folder: choosing anchors, matching, reading and turning bytes into numbers, as a part of
-the step. Neighbours are chosen from the first step on.
+anchors in each latent, beside that of the law. Loading is timed in the loop that trains the network of a row from
+images, wide codes if it has them, over images of random bytes in a temporary folder: choosing anchors, matching,
+reading and turning bytes into numbers, as a part of the step. Neighbours are chosen from the first step on.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ from timed import TimedBatches
 
 SIGMA = 0.1
 SPACE = Box(10, -1.0, 1.0)
+# Rows with normal pairs that are matched: what is timed here.
+TRAINED = ("t4-01", "t4-02", "t4-04")
 
 
 def matching(images: int, pairs: int) -> dict[str, Any]:
@@ -62,13 +64,14 @@ def matching(images: int, pairs: int) -> dict[str, Any]:
     return {"images": images, "pairs": pairs, "deviation_drawn": round(drawn, 4), "searches": found}
 
 
-def loading(images: int, size: int, steps: int) -> dict[str, Any]:
-    row = ROWS["t4-02"]
-    recipe = row.run(0).recipe
+def loading(images: int, size: int, steps: int, row: str) -> dict[str, Any]:
+    run = ROWS[row].run(0)
+    run = run.of_wide_codes or run  # what is learnt from images
+    recipe = run.recipe
     torch.set_num_threads(recipe.training.threads or os.cpu_count() or 1)
     with tempfile.TemporaryDirectory() as folder:
         source = _scenes(Path(folder), images, size)
-        learner = assemble(row.learner, recipe, source, 0)
+        learner = assemble(run.learner, recipe, source, 0)
         assert isinstance(learner, ContrastiveLearner)
         batches = TimedBatches(learner)
         generator = random_stream(0, "batches")
@@ -90,6 +93,9 @@ def loading(images: int, size: int, steps: int) -> dict[str, Any]:
                 )
                 seconds = time.perf_counter() - started
     return {
+        "row": row,
+        "network": recipe.encoder.network,
+        "threads": torch.get_num_threads(),
         "images": images,
         "pixels": size,
         "pairs_in_a_batch": settings.batch_size,
@@ -119,10 +125,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100_000, help="to match")
     parser.add_argument("--size", type=int, default=64, help="pixels of a side")
     parser.add_argument("--steps", type=int, default=20, help="of training; 0 to match only")
+    parser.add_argument("--row", choices=TRAINED, default=TRAINED[0], help="whose training is timed")
     arguments = parser.parse_args()
     result: dict[str, Any] = {"matching": matching(arguments.images, arguments.pairs)}
     if arguments.steps:
-        result["loading"] = loading(arguments.images, arguments.size, arguments.steps)
+        result["loading"] = loading(arguments.images, arguments.size, arguments.steps, arguments.row)
     result["machine"] = measure.machine()
     if arguments.json:
         print(json.dumps(result))

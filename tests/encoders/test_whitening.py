@@ -22,6 +22,11 @@ def test_whitening_leaves_directions_without_variance_out(generator: torch.Gener
     assert float(Whitening.fit(flat)(flat).abs().max()) < 10
 
 
+def test_more_codes_than_columns_make_all_directions_even(generator: torch.Generator) -> None:
+    sample = torch.randn(500, 3, generator=generator) * torch.tensor([1.0, 5.0, 20.0])
+    assert torch.equal(Whitening.fit(sample, dim=8).matrix, Whitening.fit(sample).matrix)
+
+
 def test_bad_samples_are_refused() -> None:
     with pytest.raises(InputError, match="2 NaN or infinite"):
         Whitening.fit(torch.tensor([[1.0, math.nan], [math.inf, 1.0], [0.0, 0.0]]))

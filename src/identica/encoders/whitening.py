@@ -39,7 +39,7 @@ class Whitening(nn.Module):
             observations: A sample, [count, dim].
             centre: Subtract the mean; if False, m stays 0 and only the covariance is made even.
             dim: Give unit variance to so many directions, those of most variance, and stretch the others no more than
-                the last of these; to all of them if not given.
+                the last of these; to all of them if not given, or if there are no more.
             keep: Leave out all directions but so many, those of most variance.
         """
         if observations.ndim != 2 or len(observations) <= (keep or observations.shape[1]):
@@ -51,7 +51,8 @@ class Whitening(nn.Module):
         usable = variances > variances[-1] * _LEAST_VARIANCE
         if keep is not None and keep < len(mean):
             usable[: len(mean) - keep] = False
-        last = variances[-(dim or len(mean))].clamp_min(variances[-1] * _LEAST_VARIANCE)
+        even = min(dim or len(mean), len(mean))
+        last = variances[-even].clamp_min(variances[-1] * _LEAST_VARIANCE)
         inverse = torch.where(usable, variances.clamp_min(last).rsqrt(), 0.0)
         matrix = axes @ torch.diag(inverse) @ axes.T
         return cls((mean if centre else torch.zeros_like(mean)).to(observations.dtype), matrix.to(observations.dtype))

@@ -113,11 +113,12 @@ def test_the_command_tells_its_speed(command_line: Command) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["files", "array"])
 def test_a_killed_set_becomes_the_same_with_other_processes(tmp_path: Path, layout: str) -> None:
-    words = [sys.executable, "-m", "identica.cli", "render", "--count", "600", "--size", "32", "--layout", layout]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-m", "identica.cli", "render", "--count", "600", "--size", "64", "--layout", layout]
+    # The first processes compile what the others read: pictures must not show who did which.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(tmp_path / "compiled")}
     killed = subprocess.Popen([*words, "--out", str(tmp_path / "killed"), "--jobs", "2"], env=environment)
     found = tmp_path / "killed" / ("images" if layout == "files" else "images.npy.done")
-    for _ in range(1200):
+    for _ in range(2400):
         time.sleep(0.05)
         if found.is_dir() and len(list(found.glob("*.png"))) > 60:
             break

@@ -23,11 +23,18 @@ _LARGE, _SMALL = np.float32(1e30), np.float32(1e-12)
 def near(p: Any, to: Any, reach: Any, body: Any) -> Any:
     """Whether the way from p to p + to comes as near to the object as `reach`."""
     x, y, z = body.centre[0] - p[0], body.centre[1] - p[1], body.centre[2] - p[2]
-    t = (x * to[0] + y * to[1] + z * to[2]) / (to[0] * to[0] + to[1] * to[1] + to[2] * to[2])
-    t = min(max(t, _ZERO), _ONE)
-    x, y, z = x - t * to[0], y - t * to[1], z - t * to[2]
-    limit = body.radius + reach
-    return x * x + y * y + z * z < limit * limit
+    limit = (body.radius + reach) * (body.radius + reach)
+    distance = x * x + y * y + z * z
+    if distance < limit:
+        return True
+    along = x * to[0] + y * to[1] + z * to[2]
+    if along <= _ZERO:
+        return False
+    length = to[0] * to[0] + to[1] * to[1] + to[2] * to[2]
+    if along < length:
+        return (distance - limit) * length < along * along
+    x, y, z = x - to[0], y - to[1], z - to[2]
+    return x * x + y * y + z * z < limit
 
 
 @jitted

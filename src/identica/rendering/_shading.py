@@ -17,8 +17,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def jitted(function: _Function) -> _Function:
-    """Compile a function at its first call, and keep the result on disk."""
-    compiled: Any = njit(cache=True, fastmath=True, error_model="numpy")(function)
+    """Compile a function at its first call, and keep the result on disk.
+
+    Without `fastmath`: it rounds otherwise in the process that compiles than in those that read what it kept.
+    """
+    compiled: Any = njit(cache=True, error_model="numpy")(function)
     return cast("_Function", compiled)
 
 

@@ -16,6 +16,8 @@ __all__ = ["CHUNK", "ArrayStore", "FileStore", "PictureStore"]
 CHUNK = 32
 """Pictures that are rendered and stored at a time."""
 
+_EFFORT = 4  # of compression: half the time of the usual 6, and 4 % larger files
+
 
 class PictureStore(ABC):
     """Room for pictures of one set, in chunks of `CHUNK`. Stores are sent to processes, so they hold plain data only.
@@ -72,7 +74,7 @@ class FileStore(PictureStore):
 
         for row, picture in zip(self.rows(chunk), pictures, strict=True):
             with replacing(self._place / f"{row:06d}.png") as unfinished:
-                Image.fromarray(picture).save(unfinished, format="PNG")
+                Image.fromarray(picture).save(unfinished, format="PNG", compress_level=_EFFORT)
 
     def finish(self) -> None:
         """Nothing is left to do: each file got its name when it was whole."""

@@ -27,17 +27,15 @@ _LABELLED = Changes(network="light", pairs=16, steps=30_000, learning_rate=1.4e-
 _FAST = Changes(
     network="glimpse",
     pairs=128,
-    steps=2000,
+    steps=5000,
     learning_rate=2e-3,
     in_batch="both",
     neighbours=64,
     wide=24,
     with_labels=_LABELLED,
 )
-# What learns from normal pairs is shared by rows, and trained for longer.
-_LONGER = replace(_FAST, steps=5000)
 # Wide codes without bounds are of another model than a sphere's, and would decide what it finds: it learns ten at once.
-_ON_SPHERE = replace(_FAST, network="light", wide=None, learning_rate=1e-3)
+_ON_SPHERE = replace(_FAST, network="light", wide=None, steps=2000, learning_rate=1e-3)
 # A step with views takes half as long again.
 _VIEWS = replace(_ON_SPHERE, steps=1000)
 
@@ -77,9 +75,7 @@ def _fast(source: ThreeDIdent, model: Model) -> Changes:
     """What a row changes of the fast protocol."""
     if source == _AUGMENTED:
         return _VIEWS
-    if model == _SPHERE:
-        return _ON_SPHERE
-    return _LONGER if source == _NORMAL else _FAST
+    return _ON_SPHERE if model == _SPHERE else _FAST
 
 
 TABLE_4 = (

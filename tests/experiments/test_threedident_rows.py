@@ -12,7 +12,7 @@ from scenes import write_data_set
 from test_definition import published
 
 from identica._checks import InputError
-from identica.experiments import Run, RunStore, find_rows, plan, rows_of_record, rows_of_table
+from identica.experiments import Run, RunStore, find_rows, plan, rows_of_record, rows_of_table, traverse_run
 from identica.experiments.restore import restore_learner
 from identica.learners import Contrastive
 from identica.sources import ThreeDIdent
@@ -158,6 +158,27 @@ def test_figure_3_shows_what_a_row_recovers(data: Path, command_line: CommandLin
     assert len(np.unique([one["recovered"] for one in found["latents"]])) > 10
     assert {path.suffix for path in Path("figure3").glob("figure3.*")} == {".pdf", ".png", ".json"}
     assert command_line("figure", "3", "--nearest", "--row", "t1-01")[0] == 2
+
+
+def test_the_report_of_a_row_has_figure_3(data: Path, command_line: CommandLine) -> None:
+    pytest.importorskip("faiss")
+    code, _, err = command_line("reproduce", "t4-01", "--steps", "1", "--out", "runs", "--report", "--quiet")
+    assert code == 0, err
+    store, name = RunStore(Path("runs")), tiny_run("t4-01", 1).name
+    page = (store.root / name / "report.html").read_text(encoding="utf-8")
+    assert 'id="along"' in page
+    assert all(page.count(f'alt="{latent} at ') == 7 for latent in ("x", "rotation 3", "ground hue"))
+    found = traverse_run(store, name)
+    assert found is not None
+    traversal, recovered = found
+    assert traversal.images.shape == (10, 7, 16, 16, 3)
+    assert recovered.codes.shape == (10, 7, 10)
+    wide = tiny_run("t4-01", 1).of_wide_codes
+    assert wide is not None
+    with_spare = traverse_run(store, wide.name)
+    assert with_spare is not None
+    assert with_spare[1].codes.shape == (10, 7, 24)
+    assert traverse_run(store, "no such run") is None
 
 
 def test_missing_images_are_told_before_any_work(

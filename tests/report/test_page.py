@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from identica import ContrastiveICA
 from identica._checks import InputError
 from identica.attribution import Attribution
-from identica.experiments import ROWS
+from identica.experiments import ROWS, Recovered, Traversal
 from identica.report._images import traversals
 from identica.report.page import Report, write_page
 from identica.report.sources import report_of_fit, report_of_run
@@ -66,6 +66,7 @@ SECTIONS = (
     "time",
     "embedding",
     "pairs",
+    "along",
     "pictures",
     "assumption",
     "refits",
@@ -129,6 +130,21 @@ def some_differences(components: int) -> Differences:
     )
 
 
+def some_traversal(factors: int, components: int, size: int) -> dict[str, Any]:
+    """Pictures that grow brighter, and components that follow one factor each; the last factor was given none."""
+    values = np.linspace(-1, 1, 7)
+    images = np.zeros((factors, 7, size, size, 3), np.uint8)
+    images[..., 0] = np.linspace(0, 255, 7)[:, None, None]
+    codes = np.zeros((factors, 7, components))
+    for place in range(min(factors, components)):
+        codes[place, :, place] = 3 * values
+    assigned = (*range(factors - 1), -1)
+    return {
+        "traversal": Traversal(values, images, "rendered"),
+        "recovered": Recovered("run", assigned, codes, (99.0,) * factors),
+    }
+
+
 def everything(samples: int = 300, factors: int = 3, size: int = 16) -> Report:
     generator = np.random.default_rng(0)
     latents = generator.uniform(size=(samples, factors))
@@ -150,6 +166,7 @@ def everything(samples: int = 300, factors: int = 3, size: int = 16) -> Report:
         series=True,
         trials=np.repeat(["first", "second"], samples // 2),
         images=generator.integers(256, size=(samples, 3, size, size), dtype=np.uint8),
+        **some_traversal(factors, factors, size),
         selection=SELECTION,
         consistency=CONSISTENCY,
         settings={"space": "box", "lag": None, "protocol": {"learning_rate": 0.02}},
@@ -347,6 +364,27 @@ def test_traversals_follow_one_component() -> None:
     assert max(others) < 0.1
 
 
+def test_each_factor_has_its_pictures_and_what_follows_it(tmp_path: Path) -> None:
+    latents = np.random.default_rng(0).uniform(size=(200, 4))
+    report = small(latents=latents, latent_names=["x", "y", "z", "hue"], **some_traversal(4, 3, 16))
+    reader, content = read(report, tmp_path)
+    shown = [attributes["alt"] for tag, attributes in reader.tags if tag == "img"]
+    assert shown[:3] == ["x at -1", "x at -0.667", "x at -0.333"]
+    assert len(shown) == 4 * 7
+    (second,), (last,) = reader.figures["along-1"], reader.figures["along-3"]
+    assert [trace["mode"] for trace in second["data"]] == ["lines", "lines", "lines+markers"]
+    assert second["data"][-1]["y"] == pytest.approx(np.linspace(0, 1, 7), abs=1e-3)
+    assert [trace["y"] for trace in second["data"][:2]] == [[0.5] * 7] * 2
+    assert (second["layout"]["yaxis"]["title"]["text"], last["layout"]["yaxis"]["title"]["text"]) == (
+        "component 2",
+        "no component left",
+    )
+    alone, _ = read(dataclasses.replace(report, recovered=None), tmp_path)
+    assert "along" in alone.ids
+    assert not [name for name in alone.figures if name.startswith("along")]
+    assert "rendered" in content
+
+
 def test_pages_replace_each_other_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "new" / "page.html"
     write_page(small(), path)
@@ -368,6 +406,7 @@ def test_pages_replace_each_other_as_a_whole(tmp_path: Path) -> None:
         ({"time": np.zeros(9)}, "time must be as many as codes, 200, got 9"),
         ({"colours": {"place": np.zeros(9)}}, "colours 'place' must be as many as codes, 200, got 9"),
         ({"component_names": ["a"]}, "component_names must be 3, a name for each column, got 1"),
+        (some_traversal(3, 3, 16), "traversal must have pictures along 0 factors, those of latents, got 3"),
     ],
 )
 def test_parts_must_fit_together(parts: dict[str, Any], message: str) -> None:

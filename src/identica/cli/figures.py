@@ -92,7 +92,7 @@ def _figure2(points: int, backwards: bool, protocol: str, options: RunOptions) -
 
 
 def _figure3(images: int, row: str | None, nearest: bool, protocol: str, options: RunOptions) -> None:
-    from identica.experiments import RunStore, find_rows, nearest_images, recover, traverse
+    from identica.experiments import RunStore, find_rows, nearest_images, recover, rendered_images, traverse
     from identica.report import draw_figure3, summarise_figure3
     from identica.sources import ThreeDIdent
 
@@ -102,7 +102,7 @@ def _figure3(images: int, row: str | None, nearest: bool, protocol: str, options
         traversal = traverse(nearest_images(source.read("test")), images, "nearest test images")
     else:
         pixels = _PIXELS if chosen is None else source.read("test").shape[1]
-        traversal = traverse(_renderer(pixels), images)
+        traversal = traverse(rendered_images(pixels), images)
     recovered = None
     if chosen is not None:
         run = replace(chosen, source=source).run(0, protocol, options.steps)
@@ -122,12 +122,6 @@ def _scenes(row: Row) -> ThreeDIdent:
     if not isinstance(row.source, ThreeDIdent):
         raise InputError(f"--row must be one of Tables 4 and 5, got {row.id!r}")
     return row.source.available()
-
-
-def _renderer(pixels: int) -> Callable[[Any], Any]:
-    from identica.rendering.renderer import TeapotRenderer
-
-    return TeapotRenderer(pixels, samples=16).render
 
 
 def _steps(options: RunOptions) -> None:

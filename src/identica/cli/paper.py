@@ -234,11 +234,12 @@ def _demo_report(run: Run, store: RunStore, out: Path) -> tuple[Path, Path]:
 
 
 def _write_report(name: str, store: RunStore, path: Path) -> Path:
+    from identica.experiments import traverse_run
     from identica.report import report_of_run, write_page
 
     record = store.load(name)
     assert record is not None
-    write_page(report_of_run(record, store.arrays(name)), path)
+    write_page(report_of_run(record, store.arrays(name), along=traverse_run(store, name)), path)
     return path
 
 

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from identica import _checks
 from identica._checks import InputError
-from identica.experiments.restore import restore_learner
+from identica.experiments.restore import restore_learner, run_of
 from identica.experiments.store import RunStore
 from identica.rendering.latents import LATENTS, to_scene
+from identica.rendering.renderer import TeapotRenderer
+from identica.sources import ThreeDIdent
 from identica.sources.threedident import SceneImages
 
-__all__ = ["Recovered", "Traversal", "nearest_images", "recover", "traverse"]
+__all__ = ["Recovered", "Traversal", "nearest_images", "recover", "rendered_images", "traverse", "traverse_run"]
 
 _FEWEST_IMAGES = 3
+_SAMPLES = 16
 
 Picture = Callable[[NDArray[np.float64]], NDArray[np.uint8]]
 """From latents of scenes, [count, 10], to images, [count, height, width, 3]."""
@@ -64,12 +67,19 @@ class Recovered:
         found: NDArray[np.float64] = self.codes[latent, :, component] if component >= 0 else self.codes[latent, :0, 0]
         return found
 
+    @property
+    def scaled(self) -> NDArray[np.float64]:
+        """The codes, each component from 0, its smallest value along all latents, to 1, its largest."""
+        low, high = self.codes.min(axis=(0, 1)), self.codes.max(axis=(0, 1))
+        found: NDArray[np.float64] = (self.codes - low) / np.where(high > low, high - low, 1.0)
+        return found
+
 
 def traverse(picture: Picture, steps: int = 7, how: str = "rendered") -> Traversal:
     """Images along each latent.
 
     Args:
-        picture: Makes images, such as `TeapotRenderer(112).render`.
+        picture: Makes images, such as `rendered_images(112)`.
         steps: Images along a latent.
         how: Where images come from, in words.
     """
@@ -80,6 +90,11 @@ def traverse(picture: Picture, steps: int = 7, how: str = "rendered") -> Travers
         unit[latent, :, latent] = values
     images = picture(to_scene(unit.reshape(-1, count)))
     return Traversal(values, images.reshape(count, steps, *images.shape[1:]), how)
+
+
+def rendered_images(pixels: int) -> Picture:
+    """Makes images of so many pixels a side by rendering them."""
+    return TeapotRenderer(pixels, _SAMPLES).render
 
 
 def nearest_images(scenes: SceneImages) -> Picture:
@@ -113,3 +128,25 @@ def recover(store: RunStore, name: str, traversal: Traversal) -> Recovered:
     score: dict[str, Any] = record["scores"]["mcc"]
     shape = (*traversal.images.shape[:2], codes.shape[1])
     return Recovered(run.name, tuple(score["assignment"]), codes.reshape(shape), tuple(score["per_factor"]))
+
+
+def traverse_run(store: RunStore, name: str) -> tuple[Traversal, Recovered] | None:
+    """Images along each latent, of the size that a run was trained on, and what its learner makes of them.
+
+    Where nothing can be rendered, the nearest test images are taken. None if this is no run of 3DIdent scored by MCC.
+
+    Args:
+        store: Where it was trained.
+        name: Of the run.
+    """
+    record = store.load(name)
+    source = None if record is None else run_of(record).source
+    if record is None or not isinstance(source, ThreeDIdent) or "mcc" not in record["scores"]:
+        return None
+    test = source.read("test")
+    try:
+        picture, how = rendered_images(test.shape[1]), "rendered"
+    except InputError:  # a library is missing
+        picture, how = nearest_images(test), "nearest test images"
+    traversal = traverse(picture, how=how)
+    return traversal, recover(store, name, traversal)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Array",
     "Figure",
+    "along",
     "axis",
     "bars",
     "curves",
@@ -94,6 +95,28 @@ def factor(truth: Array, found: Array, names: tuple[str, str], title: str) -> Fi
     layout["title"] = {"text": title, "font": {"size": 13, "color": _INK}, "x": 0.02, "y": 0.97, "yanchor": "top"}
     layout["margin"] = {"l": 44, "r": 8, "t": 34, "b": 40}
     return {"data": [trace], "layout": layout}
+
+
+def along(values: Array, codes: Array, matched: int, name: str, components: Sequence[str]) -> Figure:
+    """Components along one factor, [steps, components]: the matched one, if there is one, before all others."""
+    order = [one for one in range(codes.shape[1]) if one != matched] + ([matched] if matched >= 0 else [])
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers" if one == matched else "lines",
+            "x": numbers(values),
+            "y": numbers(codes[:, one]),
+            "line": {"color": _ACCENT if one == matched else _MUTED, "width": 2 if one == matched else 1},
+            "opacity": 1 if one == matched else 0.5,
+            "marker": {"color": _ACCENT, "size": 5},
+            "hovertemplate": f"{name} %{{x}}<br>{components[one]} %{{y:.2f}}<extra></extra>",
+        }
+        for one in order
+    ]
+    title = components[matched] if matched >= 0 else "no component left"
+    layout = layout_of(axis(name, tickvals=[-1, 0, 1]), axis(title, showticklabels=False, range=[-0.1, 1.1]))
+    layout["margin"] = {"l": 30, "r": 8, "t": 8, "b": 40}
+    return {"data": traces, "layout": layout}
 
 
 def matrix(values: Array, rows: Sequence[str], columns: Sequence[str]) -> Figure:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from identica._traversing import moved_codes
 from identica.report._charts import Array
 
-__all__ = ["Picture", "averages", "decoded", "pair_sheet", "pixels_of", "traversals"]
+__all__ = ["Picture", "averages", "decoded", "moved_factors", "pair_sheet", "pixels_of", "traversals"]
 
 _COMPONENTS, _PICTURES = 10, 7
 _QUANTILES = np.linspace(0.02, 0.98, _PICTURES)
@@ -74,6 +74,19 @@ def decoded(images: NDArray[Any], codes: Array) -> list[list[Picture]]:
     files = iter(_fitting(pixels, np.ones(len(pixels), np.int64), most=_MOST_OF_AVERAGES))
     moved = moved_codes(codes, steps=steps)
     return [[Picture(float(code), next(files)) for code in moved[place, :, place]] for place in range(shown)]
+
+
+def moved_factors(images: NDArray[np.uint8], values: Array) -> list[list[Picture]]:
+    """For each of the first factors the pictures along it, with values of the factor instead of codes.
+
+    Args:
+        images: Bytes, [factors, steps, height, width, 3].
+        values: [steps].
+    """
+    shown = images[:_COMPONENTS]
+    pixels = shown.reshape(-1, *images.shape[2:])
+    files = iter(_fitting(pixels, np.ones(len(pixels), np.int64)))
+    return [[Picture(float(value), next(files)) for value in values] for _ in shown]
 
 
 def pair_sheet(pairs: NDArray[Any]) -> list[str]:

@@ -13,7 +13,7 @@ from identica.report import _charts, _fit_sections, _html
 from identica.report._charts import Figure
 from identica.report._groups import group_names, groups
 from identica.report._matched import matched_components
-from identica.report._pictures import along_components, example_pairs
+from identica.report._pictures import along_components, along_factors, example_pairs
 from identica.report._section import Section
 from identica.report._trust import trust
 
@@ -45,6 +45,7 @@ def make_sections(report: Report) -> list[Section]:
         _fit_sections.embedding(report),
         _pairs(report),
         example_pairs(report),
+        along_factors(report),
         along_components(report),
         _assumption(report),
         _refits(report),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from identica.experiments import Recovered, Traversal
 from identica.rendering.latents import LATENTS
 from identica.report._canvas import canvas, save_picture
@@ -59,10 +57,8 @@ def draw_figure3(traversal: Traversal, path: Path, recovered: Recovered | None =
 
 
 def _chart(axes: Any, traversal: Traversal, recovered: Recovered, latent: int) -> None:
-    """Components along one latent, each from its smallest to its largest value over all latents."""
-    low, high = recovered.codes.min(axis=(0, 1)), recovered.codes.max(axis=(0, 1))
-    scaled = (recovered.codes[latent] - low) / np.where(high > low, high - low, 1.0)
-    assigned = recovered.components[latent]
+    """Components along one latent."""
+    scaled, assigned = recovered.scaled[latent], recovered.components[latent]
     for component in range(scaled.shape[1]):
         if component != assigned:
             axes.plot(traversal.values, scaled[:, component], color="0.8", linewidth=0.7)

@@ -20,6 +20,7 @@ from identica import __version__
 from identica._checks import InputError
 from identica._files import replacing
 from identica.attribution import Attribution
+from identica.experiments import Recovered, Traversal
 from identica.models import Ambiguity
 from identica.report._charts import Array
 from identica.report._section import Section
@@ -66,6 +67,8 @@ class Report:
         images: The observations, if they are images, or the first of them: [samples, channels, height, width].
         image_pairs: Some pairs of them, [pairs, 2, channels, height, width].
         decoded: What a decoder draws along each component, [components, steps, channels, height, width].
+        traversal: Pictures along each factor.
+        recovered: What components do along these.
         matched: For each factor, what to say of the component that it took, by the titles of columns.
         verdict: What was found about the assumption, in words; that of `selection` if not given.
         selection: `Selection.summary()`.
@@ -103,6 +106,8 @@ class Report:
     images: NDArray[Any] | None = None
     image_pairs: NDArray[Any] | None = None
     decoded: NDArray[Any] | None = None
+    traversal: Traversal | None = None
+    recovered: Recovered | None = None
     matched: Sequence[Mapping[str, str]] = ()
     verdict: str | None = None
     selection: Mapping[str, Any] | None = None
@@ -131,6 +136,11 @@ class Report:
             raise InputError(
                 f"decoded must have shape [{self.codes.shape[1]}, steps, channels, height, width], "
                 f"got {list(self.decoded.shape)}"
+            )
+        if self.traversal is not None and len(self.traversal.images) != len(self.names_of_latents):
+            raise InputError(
+                f"traversal must have pictures along {len(self.names_of_latents)} factors, those of latents, "
+                f"got {len(self.traversal.images)}"
             )
         along = {name: getattr(self, name) for name in ("latents", "trials", "time")}
         for name, values in {**along, **{f"colours {one!r}": value for one, value in self.colours.items()}}.items():

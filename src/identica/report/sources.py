@@ -12,6 +12,7 @@ from torch import nn
 
 from identica._machine import versions
 from identica._words import with_article
+from identica.experiments import Recovered, Traversal
 from identica.experiments.paper import rows_of_record
 from identica.experiments.store import Record
 from identica.metrics import linear_r2, mcc, symbol
@@ -23,7 +24,13 @@ from identica.verdicts import Verdict, judge
 __all__ = ["report_of_fit", "report_of_run"]
 
 
-def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: str | None = None) -> Report:
+def report_of_run(
+    record: Record,
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    title: str | None = None,
+    along: tuple[Traversal, Recovered] | None = None,
+) -> Report:
     """The report of a run of a store: `report_of_run(store.load(name), store.arrays(name))`.
 
     Args:
@@ -31,10 +38,12 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
         arrays: `factors` and `codes`, and for pictures `observations`, `pairs` and `decoded`, as `RunStore.arrays`
             gives them.
         title: The heading; the row and its process if not given.
+        along: What `traverse_run` gives, to show pictures along each factor.
     """
     names = [row.id for row in rows_of_record(record)]
     images = arrays.get("observations")
     shown = images is not None and images.ndim == 4
+    traversal, recovered = along or (None, None)
     return Report(
         title=title or f"{', '.join(names) or record['learner']}: {record['source']}",
         lead=record["description"],
@@ -47,6 +56,8 @@ def report_of_run(record: Record, arrays: Mapping[str, NDArray[Any]], *, title: 
         images=images if shown else None,
         image_pairs=arrays.get("pairs"),
         decoded=arrays.get("decoded"),
+        traversal=traversal,
+        recovered=recovered,
         matched=_matched(record, arrays["codes"].shape[1]),
         settings=record["settings"] | _known(record, "steps", "machine"),
         versions=record["versions"],

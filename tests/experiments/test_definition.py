@@ -10,11 +10,12 @@ import pytest
 from small import ROW
 
 from identica._checks import InputError
-from identica.experiments import ROWS, Reference, Row, Run, find_rows, plan, rows_of_record, rows_of_table
-from identica.learners import Contrastive
+from identica.experiments import ROWS, Changes, Reference, Row, Run, find_rows, plan, rows_of_record, rows_of_table
+from identica.learners import AlignUniform, BetaVAE, Contrastive, LearnerSettings, Supervised
 from identica.models import Model
 from identica.recipes import Recipe
 from identica.sources import DSprites, KittiMasks, NaturalSprites, Synthetic
+from identica.spaces import Box
 
 
 def parts(row: Row) -> tuple[Synthetic, Model]:
@@ -59,6 +60,19 @@ def test_some_rows_by_hand() -> None:
     source, model = parts(harder)
     assert (str(source), model.space.name) == ("unbounded, laplace(scale=1), normal(sigma=1)", "unbounded")
     assert harder.score == "r2"
+
+
+def test_a_number_of_pairs_is_that_of_images_twice_with_labels_alone() -> None:
+    changes = Changes(pairs=24, with_labels=Changes(pairs=10))
+    settings: dict[LearnerSettings, int] = {
+        Contrastive(Model(Box(3), "normal")): 24,
+        AlignUniform(): 24,
+        BetaVAE(): 24,
+        Supervised(Box(3)): 20,
+    }
+    for learner, batch in settings.items():
+        recipe = changes.apply(learner.recipe_for("fast", images=True), learner)
+        assert recipe.training.batch_size == batch
 
 
 def published() -> Path:

@@ -70,13 +70,13 @@ class Changes:
 
     def apply(self, recipe: Recipe, learner: LearnerSettings) -> Recipe:
         """The learner's recipe with these changes."""
-        if recipe.contrastive is None and self.with_labels is not None:
+        labelled, training = learner.kind == "supervised", recipe.training
+        if labelled and self.with_labels is not None:
             return self.with_labels.apply(recipe, learner)
-        training, images = recipe.training, 1 if recipe.contrastive is not None else 2
         training = replace(
             training,
             steps=self.steps or training.steps,
-            batch_size=training.batch_size if self.pairs is None else self.pairs * images,
+            batch_size=training.batch_size if self.pairs is None else self.pairs * (2 if labelled else 1),
             learning_rate=self.learning_rate or training.learning_rate,
         )
         encoder = recipe.encoder if self.network is None else replace(recipe.encoder, network=self.network)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ import recipe
 import recordings
 import selection
 import threedident_recipe
+import threedident_wide
 from identica.experiments import ROWS
 from identica.models import Model
 from identica.objectives import InfoNCE
@@ -184,3 +186,13 @@ def test_parts_of_the_protocol_for_scenes_have_as_many_pictures() -> None:
     table = threedident_recipe.markdown({("t4-01", "fast"): record, ("t4-01", "other"): "the loss is not finite"})
     assert "| fast | 8.00 | 64.5 | 65.0 | 90.0 | 2.0 | 6 |" in table
     assert "| other | the loss is not finite |" in table
+
+
+def test_wide_codes_are_read_off_with_labels() -> None:
+    random = np.random.default_rng(0)
+    factors = random.uniform(-1, 1, (3000, 10))
+    wide = np.concatenate([factors, factors**3], axis=1) @ random.normal(size=(20, 24))
+    read = threedident_wide.read_with_labels((wide[:2500], factors[:2500]), wide[2500:])
+    lines = [threedident_wide.line(name, factors[2500:], found) for name, found in read.items()]
+    assert lines[0] == "| a linear map, with labels | 100.0 | 100.0, 100.0, 100.0 | 100.0 |"
+    assert lines[1].startswith("| a small network, with labels | 9")

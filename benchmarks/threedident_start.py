@@ -34,9 +34,9 @@ from identica.learners import Contrastive, Learner
 from identica.metrics import Score, compute_scores
 from identica.models import Model
 from identica.recipes import TrainingSettings
+from identica.rendering import UNIT_BOX
 from identica.sources import ThreeDIdent
 from identica.sources.threedident import MatchedPairs, Matcher
-from identica.sources.threedident._latent_box import LATENT_BOX
 from recipe import Part, compute
 
 ROW = "t4-01"
@@ -86,7 +86,7 @@ def pairs_of_test_images(settings: ThreeDIdent) -> tuple[Tensor, Tensor]:
     assert isinstance(settings.pairs, Law)
     test, generator = settings.read("test"), random_stream(0, "pairs of bits")
     rows = torch.randperm(len(test), generator=generator)[:PAIRS]
-    matched = MatchedPairs(Conditional(LATENT_BOX, settings.pairs), Matcher(test.latents))
+    matched = MatchedPairs(Conditional(UNIT_BOX, settings.pairs), Matcher(test.latents))
     return rows, matched.partners(test, rows, generator)
 
 

@@ -11,12 +11,12 @@ from identica._checks import InputError
 from identica._folders import data_folder
 from identica.laws import Conditional, Law
 from identica.rendering.latents import LATENTS
+from identica.rendering.sets import UNIT_BOX
 from identica.sources.base import Part, SourceSettings
-from identica.sources.threedident._latent_box import LATENT_BOX, PAPERS_PAIRS
 from identica.sources.threedident.augmentations import SimCLRViews
 from identica.sources.threedident.folder import SceneImages, read_scenes
 from identica.sources.threedident.matching import Matcher, Search
-from identica.sources.threedident.pairs import MatchedPairs, RenderedPairs, ScenePairing, ScenePairs
+from identica.sources.threedident.pairs import PAPERS_PAIRS, MatchedPairs, RenderedPairs, ScenePairing, ScenePairs
 from identica.spaces import Real, Space
 
 __all__ = ["ThreeDIdent", "ThreeDIdentData", "ThreeDIdentMatching"]
@@ -61,7 +61,7 @@ class ThreeDIdent(SourceSettings):
         _checks.choice("data", self.data, get_args(ThreeDIdentData))
         _checks.choice("matching", self.matching, get_args(ThreeDIdentMatching))
         if isinstance(self.pairs, Law):
-            self.pairs.check(LATENT_BOX)
+            self.pairs.check(UNIT_BOX)
         elif self.pairs is not None:
             _checks.choice("pairs", self.pairs, (_AUGMENTATIONS,))
         if self.matching != "exact" and not isinstance(self.pairs, Law):
@@ -127,7 +127,7 @@ class ThreeDIdent(SourceSettings):
         if self.matching == "rendered":
             return RenderedPairs(read_scenes(self.folder("training"), "partner_"))
         search: Search = self.matching
-        return MatchedPairs(Conditional(LATENT_BOX, self.pairs), Matcher(training.latents, search))
+        return MatchedPairs(Conditional(UNIT_BOX, self.pairs), Matcher(training.latents, search))
 
     def available(self) -> ThreeDIdent:
         """Those for a laptop, with their number and size if they are there."""

@@ -11,8 +11,9 @@ from torch import Generator, Tensor
 from identica import _checks
 from identica.laws import Conditional, Law
 from identica.rendering.latents import LATENTS, to_scene
+from identica.rendering.sets import UNIT_BOX
 from identica.sources.base import Factor, LabelledSource, SourceSettings
-from identica.sources.threedident._latent_box import LATENT_BOX, PAPERS_PAIRS
+from identica.sources.threedident.pairs import PAPERS_PAIRS
 from identica.spaces import Real, Space
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class RenderedScenes(SourceSettings):
     samples: int = 4
 
     def __post_init__(self) -> None:
-        self.pairs.check(LATENT_BOX)
+        self.pairs.check(UNIT_BOX)
         _checks.at_least("pixels", self.pixels, _SMALLEST)
         _checks.at_least_one("samples", self.samples)
 
@@ -56,7 +57,7 @@ class RenderedScenes(SourceSettings):
         """The source; nothing about it is random but what is drawn."""
         from identica.rendering.renderer import TeapotRenderer
 
-        return RenderedTeapots(Conditional(LATENT_BOX, self.pairs), TeapotRenderer(self.pixels, self.samples))
+        return RenderedTeapots(Conditional(UNIT_BOX, self.pairs), TeapotRenderer(self.pixels, self.samples))
 
     def baseline_space(self, codes: Space) -> Space:
         """Labels are from -1 to 1, so the supervised encoder is unbounded whatever the learner assumes."""

@@ -10,13 +10,16 @@ import torch
 from torch import Generator, Tensor
 
 from identica._checks import InputError
-from identica.laws import Conditional
+from identica.laws import Conditional, Normal
 from identica.rendering.latents import LATENTS
 from identica.sources.base import Factor, NumberedSource, Part, SplitSource
 from identica.sources.threedident.folder import SceneImages
 from identica.sources.threedident.matching import Matcher
 
-__all__ = ["MatchedPairs", "RenderedPairs", "ScenePairing", "ScenePairs"]
+__all__ = ["PAPERS_PAIRS", "MatchedPairs", "RenderedPairs", "ScenePairing", "ScenePairs"]
+
+PAPERS_PAIRS = Normal(0.1)
+"""How the latents of partners differ, confined to the box."""
 
 _ENTRIES_AT_ONCE = 1 << 22
 _MOST_ENTRIES = 1 << 26

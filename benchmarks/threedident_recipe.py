@@ -3,7 +3,8 @@
 python benchmarks/threedident_recipe.py [--parts 1 2] [--steps 600] [--workers 2] [--store STORE]
 
 Every part of row t4-01 is replaced alone, on as many pictures in all, into a resumable store. Bits are those of 512
-pairs: they need no factors. R² and MCC are of the test pictures. Two more lines, `--parts 8 9`, have partners that were
+pairs: they need no factors. R² and MCC are of the test pictures. Two parts are the pairs and models of the rows on a
+sphere, which the network of t4-01 learns in as many steps. Two more lines, `--parts 10 11`, have partners that were
 rendered (docs/3dident-learning.md says how their folder is made) and the large network, whose steps take far longer.
 Other numbers of pictures, or of pixels, are other folders: name them by IDENTICA_DATA.
 """
@@ -31,20 +32,24 @@ PARTS = (
     Part("Adam at 1e-3", training={"learning_rate": 1e-3}),
     Part("ten codes from the first step on", recipe={"wide": None}),
     Part("one look", encoder={"network": "light"}),
+    Part("ten codes from the first step on, on a sphere", recipe={"wide": None}),
+    Part("ten codes from the first step on, on a sphere, augmentations", recipe={"wide": None}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),
 )
-RENDERED = 8
+OTHER_ROWS = {8: "t4-04", 9: "t4-05"}
+RENDERED = 10
 
 
 def plan(numbers: Sequence[int], steps: int) -> dict[Key, Run]:
     """The runs of the table, by row and part."""
-    (row,) = find_rows([ROW])
+    (first,) = find_rows([ROW])
     runs = {}
     for number in numbers:
         part = PARTS[number - 1]
+        (row,) = find_rows([OTHER_ROWS.get(number, ROW)])
+        run = replace(row, fast=first.fast).run(0)
         source = row.source.rendered() if number == RENDERED else row.source
-        run = row.run(0)
         recipe = part.changed(run.recipe)
         recipe = recipe.with_steps(steps * run.recipe.training.batch_size // recipe.training.batch_size)
         runs[ROW, part.name] = replace(run, source=source.available(), recipe=recipe)

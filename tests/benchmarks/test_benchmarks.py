@@ -176,9 +176,12 @@ def test_parts_of_the_protocol_for_images_have_as_many_images_and_are_shown_by_t
 
 
 def test_parts_of_the_protocol_for_scenes_have_as_many_pictures() -> None:
-    runs = threedident_recipe.plan(range(1, 6), 600)
-    assert len({run.name for run in runs.values()}) == 5
+    runs = threedident_recipe.plan(range(1, 10), 600)
+    assert len({run.name for run in runs.values()}) == 9
     assert {run.recipe.training.steps * run.recipe.training.batch_size for run in runs.values()} == {76_800}
+    in_a_box, on_a_sphere = threedident_recipe.plan([6, 8], 600).values()
+    assert on_a_sphere.recipe.encoder.network == in_a_box.recipe.encoder.network == "glimpse"
+    assert on_a_sphere.learner.code_space.name == "sphere"
     (rendered,) = threedident_recipe.plan([threedident_recipe.RENDERED], 600).values()
     assert "(rendered)" in str(rendered.source)
     scores = {"r2": {"value": 64.5, "per_factor": [90.0] * 3 + [1.0, 2.0, 3.0] + [90.0] * 4}, "mcc": {"value": 65.0}}

@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from identica._checks import at_least_one
-from identica.assembly import fit_from_wide_codes
 from identica.experiments import Run, RunStore, find_rows, trained_learner
 from identica.experiments.evaluation import as_numpy
+from identica.fitting import fit_from_wide_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
 from identica.models import Model

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import nn
 
 from identica._checks import InputError
 from identica._machine import usable_threads
 from identica._random import random_stream
 from identica._slow_start import begin_slowly
 from identica.learners import AlignUniformLearner, Contrastive, ContrastiveLearner, Learner, LearnerSettings
-from identica.recipes import Recipe, TrainingSettings, WideCodes
-from identica.sources import ArrayPairs, NumberedSource, Source
+from identica.recipes import Recipe, TrainingSettings
+from identica.sources import Source
 from identica.training import Curve, Schedule, Trained, make_optimizers, train
 
-__all__ = ["Fit", "assemble", "fit", "fit_from_wide_codes"]
+__all__ = ["Fit", "assemble", "fit", "surroundings"]
 
 _WHITENING_SAMPLES = 16_384
 
@@ -98,7 +98,7 @@ def fit(
             "fit_from_wide_codes"
         )
     training, started = recipe.training, time.monotonic()
-    with _surroundings(seed, training.threads):
+    with surroundings(seed, training.threads):
         learner = assemble(settings, recipe, source, seed, device, network)
         if prepare is not None:
             prepare(learner)
@@ -108,79 +108,6 @@ def fit(
         learner.eval()
         fitted = learner.calibrate(source, seed) if calibrate is None else calibrate(learner)
         return Fit(learner, trained.curve, assembled + trained.seconds + time.monotonic() - started, fitted)
-
-
-def fit_from_wide_codes(
-    settings: Contrastive,
-    recipe: Recipe,
-    source: Source,
-    seed: int,
-    wide: ContrastiveLearner,
-    *,
-    device: str = "cpu",
-    evaluate: Callable[[Learner], Mapping[str, float]] | None = None,
-    **watched: Any,
-) -> Fit:
-    """Learn the codes of the model from wide codes; the learner goes from observations to codes.
-
-    Args:
-        settings: What is trained.
-        recipe: That of the wide codes and of what is learnt from them.
-        source: Where pairs come from.
-        seed: Of all choices.
-        wide: What gives the wide codes. It was trained, and stays as it is.
-        device: Where to train.
-        evaluate: Scores for the curve, of the learner behind the wide codes.
-        **watched: What `train` takes to report and save checkpoints.
-    """
-    if recipe.wide is None:
-        raise InputError("recipe must have wide codes, got none: call fit")
-    started = time.monotonic()
-    wide.requires_grad_(False)
-    with _surroundings(seed, recipe.training.threads):
-        codes = _pairs_of_codes(wide, source, recipe.wide, recipe.training.batch_size, seed, device)
-    encoded = time.monotonic() - started
-
-    def evaluated(learner: Learner) -> Mapping[str, float]:
-        assert evaluate is not None
-        assert isinstance(learner, ContrastiveLearner)
-        with learner.placed_behind(wide):
-            return evaluate(learner)
-
-    watch = None if evaluate is None else evaluated
-    found = fit(settings, recipe.wide.recipe, codes, seed, device=device, evaluate=watch, **watched)
-    assert isinstance(found.learner, ContrastiveLearner)
-    found.learner.behind(wide)
-    return replace(found, seconds=found.seconds + encoded)
-
-
-@torch.no_grad()
-def _pairs_of_codes(
-    learner: Learner, source: Source, settings: WideCodes, at_once: int, seed: int, device: str
-) -> ArrayPairs:
-    """Codes of pairs of a source: of one partner for each anchor, or of several where partners are anchors too."""
-    generator = random_stream(seed, "pairs of codes", device)
-    numbered = source if isinstance(source, NumberedSource) else None
-    count = settings.pairs if numbered is None else len(numbered)
-    rows = torch.arange(count, device=device)
-    partners = None if numbered is None else _numbers_of_partners(numbered, rows, settings.partners, generator)
-    halves: tuple[list[Tensor], list[Tensor]] = [], []
-    for piece in torch.split(rows, at_once):
-        pair = source.pairs(len(piece), generator) if numbered is None else numbered.pairs_of(piece, generator)
-        halves[0].append(learner.codes(pair[0]))
-        if partners is None:
-            halves[1].append(learner.codes(pair[1]))
-    if partners is None:
-        partners = rows + count
-    anchors = rows.repeat(len(partners) // count)
-    return ArrayPairs(torch.cat([*halves[0], *halves[1]]), torch.stack([anchors, partners], dim=1).cpu().numpy())
-
-
-def _numbers_of_partners(source: NumberedSource, rows: Tensor, count: int, generator: Generator) -> Tensor | None:
-    """So many partners for each of these anchors, [rows · count], if partners are anchors too."""
-    drawn = [source.partners_of(rows, generator) for _ in range(count)]
-    found = [partners for partners in drawn if partners is not None]
-    return torch.cat(found).to(rows.device) if found else None
 
 
 def _trained(
@@ -206,7 +133,7 @@ def _trained(
 
 
 @contextmanager
-def _surroundings(seed: int, threads: int) -> Iterator[None]:
+def surroundings(seed: int, threads: int) -> Iterator[None]:
     """Leave the caller's random state and threads as they were."""
     before = torch.get_num_threads()
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):

@@ -50,6 +50,8 @@ _SLOW_START = 0.5
 _FOLD = 2
 # Pairs of wide codes, or partners for each; widths and steps of the network that makes the model's codes of them.
 _WIDE_PAIRS, _WIDE_PARTNERS, _NARROWING_WIDTHS, _NARROWING_STEPS = 50_000, 12, (256, 256), 2000
+# What learns from wide codes may end where a factor is missing, and then its codes tell less of their partners.
+_WIDE_STARTS = 3
 # Steps on wide codes that one step on observations stands for, where both are shortened.
 _SHORT_STEPS = 10
 
@@ -137,7 +139,7 @@ class Recipe:
     @property
     def steps(self) -> int:
         """Number of updates in all, those that learn from wide codes included."""
-        return self.training.steps + (0 if self.wide is None else self.wide.recipe.steps)
+        return self.training.steps + (0 if self.wide is None else self.wide.starts * self.wide.recipe.steps)
 
     def with_steps(self, steps: int | None) -> Recipe:
         """The same recipe, shortened or lengthened; as it is if no number is given.
@@ -187,12 +189,14 @@ class WideCodes:
         partners: So many for each anchor instead, if partners are anchors too, so that no code is computed twice. With
             one, pairs are soon learnt by heart.
         recipe: How the model's codes are learnt.
+        starts: How often that is begun anew; kept are the codes that tell most of their partners on held-out pairs.
     """
 
     count: int
     pairs: int
     partners: int
     recipe: Recipe
+    starts: int = 1
 
     def with_at_most(self, steps: int) -> WideCodes:
         """The same, in no more steps."""
@@ -212,7 +216,7 @@ def wide_codes(count: int, model: Model) -> WideCodes:
     )
     encoder = replace(images.encoder, widths=_NARROWING_WIDTHS, fold=1, slow_start=0.0)
     loss = replace(images.contrastive, in_batch="both")
-    return WideCodes(count, _WIDE_PAIRS, _WIDE_PARTNERS, Recipe("fast", training, encoder, loss))
+    return WideCodes(count, _WIDE_PAIRS, _WIDE_PARTNERS, Recipe("fast", training, encoder, loss), _WIDE_STARTS)
 
 
 def contrastive_recipe(protocol: str, model: Model) -> Recipe:

@@ -74,7 +74,7 @@ def test_the_fast_protocol_trains_on_strangers_that_are_alike_and_the_baseline_o
     assert recipe.contrastive is not None
     assert (recipe.contrastive.in_batch, recipe.contrastive.neighbours) == ("both", 64)
     assert recipe.wide is not None
-    assert recipe.wide.count == 24
+    assert (recipe.wide.count, recipe.wide.starts) == (24, 3)
     assert (recipe.training.batch_size, recipe.training.steps) == (128, 5000)
     assert [one.run(0).recipe.training.steps for one in (other, laplace, sphere, views)] == [5000, 5000, 2000, 1000]
     assert [one.run(0).recipe.wide for one in (sphere, views)] == [None, None]
@@ -100,6 +100,8 @@ def test_a_tiny_set_goes_all_the_way(data: Path, command_line: CommandLine) -> N
             assert set(scores) == {"r2", "mcc"}
             assert len(scores["r2"]["per_factor"]) == 10
         assert record["scores"] != record["training_scores"]
+    assert len(records["unsupervised"]["fitted"]["bits_of_starts"]) == 3
+    assert not list(store.root.glob("*/checkpoint*"))
     arrays = store.arrays(tiny_run("t4-01", 5).name)
     assert arrays["codes"].shape == arrays["training_codes"].shape == (60, 10)
     lines = json.loads(command_line("table", "runs", "--format", "json")[1])

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -9,7 +12,8 @@ import torch
 from torch import Generator, Tensor
 
 from identica._checks import InputError
-from identica.assembly import _pairs_of_codes, assemble, fit, fit_from_wide_codes
+from identica.assembly import assemble, fit
+from identica.fitting import fit_from_wide_codes, pairs_of_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
 from identica.models import Model
@@ -95,6 +99,63 @@ def test_the_factors_are_found_in_wide_codes() -> None:
     assert found.fitted["components_used"] == [0, 1]
 
 
+def test_of_several_starts_the_one_is_kept_that_tells_most_of_unseen_pairs(tmp_path: Path) -> None:
+    recipe, (_, source) = recipe_for(MODELS[0], 60), mixed_pairs(400)
+    wide = trained_wide(MODELS[0], recipe, source)
+    assert recipe.wide is not None
+    recipe = replace(recipe, wide=replace(recipe.wide, starts=3))
+    assert recipe.steps == 60 + 3 * 60
+    evaluated: list[Learner] = []
+    seen: list[int] = []
+
+    def evaluate(learner: Learner) -> dict[str, float]:
+        evaluated.append(learner)
+        return {"start": float(len(evaluated) - 1)}
+
+    found = fit_from_wide_codes(
+        Contrastive(MODELS[0]),
+        recipe,
+        source,
+        0,
+        wide,
+        evaluate=evaluate,
+        checkpoint=tmp_path / "checkpoint.safetensors",
+        report=lambda step, loss, scores: seen.append(step),
+    )
+    bits = found.fitted["bits_of_starts"]
+    assert len(set(bits)) == len(evaluated) == 3
+    assert found.learner is evaluated[bits.index(max(bits))]
+    assert found.curve[-1]["start"] == bits.index(max(bits))
+    assert seen == list(range(61, 241))
+
+
+class Killed(BaseException):
+    """What ends a process in the middle."""
+
+
+def test_several_starts_go_on_exactly(tmp_path: Path) -> None:
+    recipe, (_, source) = recipe_for(MODELS[0], 40), mixed_pairs(400)
+    wide = trained_wide(MODELS[0], recipe, source)
+    assert recipe.wide is not None
+    recipe = replace(recipe, wide=replace(recipe.wide, starts=2))
+    learn = functools.partial(fit_from_wide_codes, Contrastive(MODELS[0]), recipe, source, 0)
+    whole = learn(wide)
+
+    def killed(step: int, loss: float, scores: Mapping[str, float]) -> None:
+        if step == 40 + 40 + 30:
+            raise Killed
+
+    saved = {"checkpoint": tmp_path / "checkpoint.safetensors", "checkpoint_seconds": 0.0}
+    with pytest.raises(Killed):
+        learn(wide, report=killed, **saved)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-1.safetensors", "checkpoint.safetensors"]
+    again = learn(wide, **saved)
+    assert again.fitted == whole.fitted
+    assert all(
+        torch.equal(value, whole.learner.state_dict()[name]) for name, value in again.learner.state_dict().items()
+    )
+
+
 def test_a_recipe_for_the_wrong_fit_is_refused() -> None:
     recipe, (_, source) = recipe_for(MODELS[0]), mixed_pairs(100)
     with pytest.raises(InputError, match="recipe must have no wide codes, got 5"):
@@ -146,12 +207,12 @@ def test_codes_come_in_pairs_of_the_source() -> None:
     recipe = recipe_for(model)
     wide = trained_wide(model, recipe, source)
     assert recipe.wide is not None
-    drawn = _pairs_of_codes(wide, source, recipe.wide, 128, 0, "cpu")
+    drawn = pairs_of_codes(wide, source, recipe.wide, 128, 0, "cpu")
     assert (len(drawn), drawn.observations.shape) == (300, (600, 5))  # two codes of each pair that was drawn
     observations = source.observations[:50]
     codes = wide.codes(observations).detach()
     for named, pairs, encoded in ((False, 50, 100), (True, 100, 50)):  # of named partners each code is computed once
-        found = _pairs_of_codes(wide, Numbered(observations, named=named), recipe.wide, 16, 0, "cpu")
+        found = pairs_of_codes(wide, Numbered(observations, named=named), recipe.wide, 16, 0, "cpu")
         assert (len(found), len(found.observations)) == (pairs, encoded)
         first, second = found.at(torch.arange(pairs))
         torch.testing.assert_close(first, codes.repeat(pairs // 50, 1))

@@ -18,7 +18,7 @@ from identica._random import random_stream
 from identica._ranks import wait_for_all
 from identica._traversing import decoded_traversals
 from identica._words import percent
-from identica.assembly import Fit, assemble, fit, fit_from_wide_codes
+from identica.assembly import Fit, assemble, fit
 from identica.experiments.evaluation import (
     PREFIXES,
     Evaluation,
@@ -30,6 +30,7 @@ from identica.experiments.evaluation import (
     summaries,
 )
 from identica.experiments.store import RECORD_FORMAT, Record, RunStore
+from identica.fitting import fit_from_wide_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner, LearnerSettings, VAELearner
 from identica.metrics import DEFAULT_SCORES, compute_scores, quick_scores
 from identica.recipes import Recipe
@@ -175,8 +176,6 @@ def _train(
         fitted = fit(run.learner, run.recipe, source, run.seed, **watched)
     else:
         prepared += before["seconds"]
-        if report is not None:
-            watched["report"] = _counted_from(wide.recipe.steps, report)
         learner = trained_learner(wide, source, store).to(device)
         assert isinstance(run.learner, Contrastive)
         assert isinstance(learner, ContrastiveLearner)
@@ -192,11 +191,6 @@ def trained_learner(run: Run, source: Source, store: RunStore) -> Learner:
     learner = assemble(run.learner, run.recipe, source, run.seed)
     learner.load_state_dict(store.weights(run.name))
     return learner.eval()
-
-
-def _counted_from(steps: int, report: Report) -> Report:
-    """A report of what comes after so many steps."""
-    return lambda step, loss, scores: report(steps + step, loss, scores)
 
 
 def _store(

@@ -28,7 +28,7 @@ RECORD_FORMAT = 2
 """What records of this version look like."""
 
 _RECORD, _COST, _CODES, _LEARNER = "record.json", "cost.json", "codes.npz", "learner.safetensors"
-_CHECKPOINT = "checkpoint.safetensors"
+_CHECKPOINT, _CHECKPOINTS = "checkpoint.safetensors", "checkpoint*.safetensors"
 # What tables and pages need, and of which type.
 _RECORD_HAS: dict[str, type] = dict.fromkeys(
     ("kind", "source", "learner", "description", "identified_up_to", "baseline", "protocol"), str
@@ -113,7 +113,8 @@ class RunStore:
         content = _text(record)
         _write(folder / _COST, _text(cost | {_DIGESTS: [_digest(content)]}))
         _write(folder / _RECORD, content)
-        (folder / _CHECKPOINT).unlink(missing_ok=True)
+        for path in folder.glob(_CHECKPOINTS):
+            path.unlink(missing_ok=True)
 
     def add_scores(self, name: str, added: Record) -> None:
         """Write more scores into the record of a finished run: by `scores`, `identity` and the like, then by name."""

@@ -4,6 +4,7 @@ from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
 from identica.fitting.held_out import HeldOut, blocks_of, held_out_bits, learnt_by_heart, standard_error, tells_nothing
 from identica.fitting.search import SEED_OF_TRIALS, search
+from identica.fitting.wide import fit_from_wide_codes, pairs_of_codes
 
 __all__ = [
     "SEED_OF_TRIALS",
@@ -13,8 +14,10 @@ __all__ = [
     "HeldOut",
     "Options",
     "blocks_of",
+    "fit_from_wide_codes",
     "held_out_bits",
     "learnt_by_heart",
+    "pairs_of_codes",
     "search",
     "standard_error",
     "tells_nothing",

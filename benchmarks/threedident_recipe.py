@@ -1,10 +1,10 @@
 """3DIdent: does each part of the protocol earn its place? Bits of pairs and scores, with and without it.
 
-python benchmarks/threedident_recipe.py [--parts 1 2] [--steps 600] [--workers 2] [--store STORE]
+python benchmarks/threedident_recipe.py [--parts 1 2] [--steps 600] [--seed 0] [--workers 2] [--store STORE]
 
 Every part of row t4-01 is replaced alone, on as many pictures in all, into a resumable store. Bits are those of 512
 pairs: they need no factors. R² and MCC are of the test pictures. Two parts are the pairs and models of the rows on a
-sphere, which the network of t4-01 learns in as many steps. Two more lines, `--parts 10 11`, have partners that were
+sphere, which the network of t4-01 learns in as many steps. Two more lines, `--parts 11 12`, have partners that were
 rendered (docs/3dident-learning.md says how their folder is made) and the large network, whose steps take far longer.
 Other numbers of pictures, or of pixels, are other folders: name them by IDENTICA_DATA.
 """
@@ -19,6 +19,9 @@ from pathlib import Path
 from identica._checks import at_least_one
 from identica.experiments import Run, RunStore, find_rows
 from identica.experiments.store import Record
+from identica.models import Model
+from identica.recipes import wide_codes
+from identica.spaces import Box
 from image_recipe import Key, bits
 from recipe import Part, compute
 
@@ -34,21 +37,22 @@ PARTS = (
     Part("one look", encoder={"network": "light"}),
     Part("ten codes from the first step on, on a sphere", recipe={"wide": None}),
     Part("ten codes from the first step on, on a sphere, augmentations", recipe={"wide": None}),
+    Part("one start from the wide codes", recipe={"wide": replace(wide_codes(24, Model(Box(10), "normal")), starts=1)}),
     Part("partners that were rendered"),
     Part("ResNet-18", encoder={"network": "resnet"}),
 )
 OTHER_ROWS = {8: "t4-04", 9: "t4-05"}
-RENDERED = 10
+RENDERED = 11
 
 
-def plan(numbers: Sequence[int], steps: int) -> dict[Key, Run]:
+def plan(numbers: Sequence[int], steps: int, seed: int = 0) -> dict[Key, Run]:
     """The runs of the table, by row and part."""
     (first,) = find_rows([ROW])
     runs = {}
     for number in numbers:
         part = PARTS[number - 1]
         (row,) = find_rows([OTHER_ROWS.get(number, ROW)])
-        run = replace(row, fast=first.fast).run(0)
+        run = replace(row, fast=first.fast).run(seed)
         source = row.source.rendered() if number == RENDERED else row.source
         recipe = part.changed(run.recipe)
         recipe = recipe.with_steps(steps * run.recipe.training.batch_size // recipe.training.batch_size)
@@ -82,6 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", type=int, nargs="+", default=range(1, RENDERED))
     parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--store", type=Path, default=Path("runs/3dident-recipe"))
     options = parser.parse_args()
@@ -89,7 +94,8 @@ def main() -> None:
         at_least_one(f"--{name}", getattr(options, name))
     if not all(1 <= number <= len(PARTS) for number in options.parts):
         parser.error(f"--parts must be numbers from 1 to {len(PARTS)}, got {options.parts}")
-    print(markdown(compute(plan(options.parts, options.steps), RunStore(options.store), options.workers)))
+    runs = plan(options.parts, options.steps, options.seed)
+    print(markdown(compute(runs, RunStore(options.store), options.workers)))
 
 
 if __name__ == "__main__":

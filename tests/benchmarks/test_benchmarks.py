@@ -176,8 +176,8 @@ def test_parts_of_the_protocol_for_images_have_as_many_images_and_are_shown_by_t
 
 
 def test_parts_of_the_protocol_for_scenes_have_as_many_pictures() -> None:
-    runs = threedident_recipe.plan(range(1, 10), 600)
-    assert len({run.name for run in runs.values()}) == 9
+    runs = threedident_recipe.plan(range(1, threedident_recipe.RENDERED), 600)
+    assert len({run.name for run in runs.values()}) == len(runs) == 10
     assert {run.recipe.training.steps * run.recipe.training.batch_size for run in runs.values()} == {76_800}
     in_a_box, on_a_sphere = threedident_recipe.plan([6, 8], 600).values()
     assert on_a_sphere.recipe.encoder.network == in_a_box.recipe.encoder.network == "glimpse"

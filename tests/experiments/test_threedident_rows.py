@@ -150,7 +150,8 @@ def test_views_can_be_trained_on(data: Path, command_line: CommandLine) -> None:
 
 def test_figure_3_shows_what_a_row_recovers(data: Path, command_line: CommandLine) -> None:
     pytest.importorskip("faiss")
-    code, out, _ = command_line("figure", "3", "--nearest", "--row", "t4-01", "--steps", "2", "--images", "3", "--json")
+    words = ("--row", "t4-01", "--seed", "3", "--steps", "2", "--images", "3", "--json")
+    code, out, _ = command_line("figure", "3", "--nearest", *words)
     assert code == 0
     found = json.loads(out)
     assert found["values"] == [-1, 0, 1]
@@ -159,6 +160,7 @@ def test_figure_3_shows_what_a_row_recovers(data: Path, command_line: CommandLin
     assert all(len(one["recovered"]) == 3 for one in found["latents"])
     assert len(np.unique([one["recovered"] for one in found["latents"]])) > 10
     assert {path.suffix for path in Path("figure3").glob("figure3.*")} == {".pdf", ".png", ".json"}
+    assert {record["seed"] for record in RunStore(Path("figure3")).records()} == {3}
     assert command_line("figure", "3", "--nearest", "--row", "t1-01")[0] == 2
 
 

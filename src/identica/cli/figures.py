@@ -62,6 +62,7 @@ def figure(
     nearest: Annotated[
         bool, typer.Option("--nearest", help="Figure 3: take the nearest images of the data; nothing is rendered.")
     ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Figure 3: of the run that --row names.")] = 0,
     protocol: ProtocolName = "fast",
 ) -> None:
     """Draw Figure 2 (R² against the marginal), 3 (latents of 3DIdent), steps of real masks or curves of runs."""
@@ -71,7 +72,7 @@ def figure(
     if name == "2":
         _figure2(points, backwards, protocol, chosen)
     elif name == "3":
-        _figure3(images, row, nearest, protocol, chosen)
+        _figure3(images, row, nearest, _checks.seed("--seed", seed), protocol, chosen)
     elif name == "kitti":
         _steps(chosen)
     else:
@@ -91,7 +92,7 @@ def _figure2(points: int, backwards: bool, protocol: str, options: RunOptions) -
     _write("figure2", summary, lambda path: draw_figure2(summary, path), options, describe_figure2(summary))
 
 
-def _figure3(images: int, row: str | None, nearest: bool, protocol: str, options: RunOptions) -> None:
+def _figure3(images: int, row: str | None, nearest: bool, seed: int, protocol: str, options: RunOptions) -> None:
     from identica.experiments import RunStore, find_rows, nearest_images, recover, rendered_images, traverse
     from identica.report import draw_figure3, summarise_figure3
     from identica.sources import ThreeDIdent
@@ -105,7 +106,7 @@ def _figure3(images: int, row: str | None, nearest: bool, protocol: str, options
         traversal = traverse(rendered_images(pixels), images)
     recovered = None
     if chosen is not None:
-        run = replace(chosen, source=source).run(0, protocol, options.steps)
+        run = replace(chosen, source=source).run(seed, protocol, options.steps)
         collect([run], options)
         recovered = recover(RunStore(options.out), run.name, traversal)
     summary = summarise_figure3(traversal, recovered)

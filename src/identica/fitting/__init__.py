@@ -1,10 +1,10 @@
-"""How much the data bear: steps, capacity and front of an encoder, chosen by bits on pairs that are held out."""
+"""How much the data bear: steps, capacity, front and start of an encoder, chosen by bits on pairs that are held out."""
 
 from identica.fitting.bench import Attempt, Bench
 from identica.fitting.choice import Choice, Options
 from identica.fitting.held_out import HeldOut, blocks_of, held_out_bits, learnt_by_heart, standard_error, tells_nothing
 from identica.fitting.search import SEED_OF_TRIALS, search
-from identica.fitting.wide import fit_from_wide_codes, pairs_of_codes
+from identica.fitting.wide import fit_from_wide_codes
 
 __all__ = [
     "SEED_OF_TRIALS",
@@ -17,7 +17,6 @@ __all__ = [
     "fit_from_wide_codes",
     "held_out_bits",
     "learnt_by_heart",
-    "pairs_of_codes",
     "search",
     "standard_error",
     "tells_nothing",

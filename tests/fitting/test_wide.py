@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from identica._checks import InputError
 from identica.assembly import assemble, fit
-from identica.fitting import fit_from_wide_codes, pairs_of_codes
+from identica.fitting.wide import fit_from_wide_codes, pairs_of_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
 from identica.models import Model

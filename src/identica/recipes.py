@@ -198,6 +198,9 @@ class WideCodes:
     recipe: Recipe
     starts: int = 1
 
+    def __post_init__(self) -> None:
+        _checks.at_least_one("starts", self.starts)
+
     def with_at_most(self, steps: int) -> WideCodes:
         """The same, in no more steps."""
         return replace(self, recipe=self.recipe.with_steps(min(steps, self.recipe.training.steps)))

@@ -165,6 +165,11 @@ def test_a_recipe_for_the_wrong_fit_is_refused() -> None:
         fit_from_wide_codes(Contrastive(MODELS[0]), recipe.of_wide_codes(), source, 0, wide)
 
 
+def test_there_is_a_start() -> None:
+    with pytest.raises(InputError, match="starts must be"):
+        WideCodes(5, 300, 2, contrastive_recipe("fast", MODELS[0]), starts=0)
+
+
 def test_shorter_training_shortens_both_parts() -> None:
     recipe = recipe_for(MODELS[0], 3000)
     assert recipe.steps == 6000

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from identica._checks import InputError
 from identica.assembly import assemble, fit
-from identica.fitting.wide import fit_from_wide_codes, pairs_of_codes
+from identica.fitting.wide import _pairs_of_codes, fit_from_wide_codes
 from identica.learners import Contrastive, ContrastiveLearner, Learner
 from identica.metrics import compute_scores
 from identica.models import Model
@@ -212,12 +212,12 @@ def test_codes_come_in_pairs_of_the_source() -> None:
     recipe = recipe_for(model)
     wide = trained_wide(model, recipe, source)
     assert recipe.wide is not None
-    drawn = pairs_of_codes(wide, source, recipe.wide, 128, 0, "cpu")
+    drawn = _pairs_of_codes(wide, source, recipe.wide, 128, 0, "cpu")
     assert (len(drawn), drawn.observations.shape) == (300, (600, 5))  # two codes of each pair that was drawn
     observations = source.observations[:50]
     codes = wide.codes(observations).detach()
     for named, pairs, encoded in ((False, 50, 100), (True, 100, 50)):  # of named partners each code is computed once
-        found = pairs_of_codes(wide, Numbered(observations, named=named), recipe.wide, 16, 0, "cpu")
+        found = _pairs_of_codes(wide, Numbered(observations, named=named), recipe.wide, 16, 0, "cpu")
         assert (len(found), len(found.observations)) == (pairs, encoded)
         first, second = found.at(torch.arange(pairs))
         torch.testing.assert_close(first, codes.repeat(pairs // 50, 1))

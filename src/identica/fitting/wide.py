@@ -20,7 +20,7 @@ from identica.recipes import Recipe, WideCodes
 from identica.sources import ArrayPairs, NumberedSource, Source
 from identica.training import Report
 
-__all__ = ["fit_from_wide_codes", "pairs_of_codes"]
+__all__ = ["fit_from_wide_codes"]
 
 # The pairs of one anchor in so many are kept back, to choose among starts.
 _KEPT_BACK = 20
@@ -64,7 +64,7 @@ def fit_from_wide_codes(
     started, starts, steps = time.monotonic(), recipe.wide.starts, recipe.wide.recipe.steps
     wide.requires_grad_(False)
     with surroundings(seed, recipe.training.threads):
-        codes = pairs_of_codes(wide, source, recipe.wide, recipe.training.batch_size, seed, device)
+        codes = _pairs_of_codes(wide, source, recipe.wide, recipe.training.batch_size, seed, device)
     learnt, unseen = (codes, None) if starts == 1 else _kept_back(codes)
     seconds = time.monotonic() - started
 
@@ -96,7 +96,7 @@ def fit_from_wide_codes(
 
 
 @torch.no_grad()
-def pairs_of_codes(
+def _pairs_of_codes(
     learner: Learner, source: Source, settings: WideCodes, at_once: int, seed: int, device: str
 ) -> ArrayPairs:
     """Codes of pairs of a source: of one partner for each anchor, or of several where partners are anchors too."""

@@ -16,7 +16,7 @@ from identica.sources.base import Factor, NumberedSource, Part, SplitSource
 from identica.sources.threedident.folder import SceneImages
 from identica.sources.threedident.matching import Matcher
 
-__all__ = ["PAPERS_PAIRS", "MatchedPairs", "RenderedPairs", "ScenePairing", "ScenePairs"]
+__all__ = ["MatchedPairs", "RenderedPairs", "ScenePairing", "ScenePairs"]
 
 PAPERS_PAIRS = Normal(0.1)
 """How the latents of partners differ, confined to the box."""

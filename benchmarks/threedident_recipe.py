@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from identica._checks import at_least_one
+from identica import _checks
 from identica.experiments import Run, RunStore, find_rows
 from identica.experiments.store import Record
 from identica.models import Model
@@ -91,10 +91,10 @@ def main() -> None:
     parser.add_argument("--store", type=Path, default=Path("runs/3dident-recipe"))
     options = parser.parse_args()
     for name in ("steps", "workers"):
-        at_least_one(f"--{name}", getattr(options, name))
+        _checks.at_least_one(f"--{name}", getattr(options, name))
     if not all(1 <= number <= len(PARTS) for number in options.parts):
         parser.error(f"--parts must be numbers from 1 to {len(PARTS)}, got {options.parts}")
-    runs = plan(options.parts, options.steps, options.seed)
+    runs = plan(options.parts, options.steps, _checks.seed("--seed", options.seed))
     print(markdown(compute(runs, RunStore(options.store), options.workers)))
 
 
